@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from opdefs.rules.contents.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
-from opdefs.rules.contents.elements import dim_operation, fold_elements, logical_not, map_elements
+from opdefs.rules.contents.bits import inversion
+from opdefs.rules.contents.elements import dim_operation, logical_not, map_elements
 from opdefs.rules.contents.floats import FloatArithmetic
 from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.truth import infinity_test, is_finite_number, is_not_a_number
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
+from shapeinf.lattice import PartialTensor, Shape, element_bits
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -43,7 +45,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("RiscUnary", "XlaReducePrecision"),
     in_place=(0,),
 )
-@tf("Angle", "ComplexAbs", "Imag", "PopulationCount", "Real", "RiscImag", "RiscIsFinite", "RiscReal")
+@tf("Angle", "ComplexAbs", "Imag", "Real", "RiscImag", "RiscIsFinite", "RiscReal")
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
     """[*S] -> [*S]. Contents are unknown: kernels approximate these functions (1/1 is not 1 in float32)."""
     return x
@@ -101,13 +103,18 @@ tf("Square", in_place=(0,))(unary_rule(numpy_function("square"), lambda d: d * d
 @tf("Invert", in_place=(0,))
 def invert(c: InferenceContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: the bits of integers inverted, which is `-x - 1` for signed ones."""
-    kind = None if x.elements is None else numpy_dtype(x.dtype)
-    signed = kind is not None and kind.kind == "i"
+    return map_elements(x.dtype, x.shape, inversion(c, x.dtype), x)
 
-    def operation(d: Dim) -> Dim | None:
-        return -d - 1 if signed else None
 
-    return fold_elements(x.dtype, x.shape, numpy_function("invert"), dim_operation(operation), x)
+@tf("PopulationCount")
+def population_count(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]: the number of bits of each integer that are set."""
+    bits = element_bits(x.dtype or "") or 0
+
+    def count(d: Dim) -> Dim | None:
+        return (d % 2**bits).bit_count() if isinstance(d, int) else None
+
+    return map_elements("uint8", x.shape, dim_operation(count), x)
 
 
 @tf("LogicalNot", in_place=(0,))
@@ -117,16 +124,16 @@ def negation(c: InferenceContext, x: Operand) -> PartialTensor:
 
 
 @tf("IsNan", "IsInf")
-def is_not_a_number(c: InferenceContext, x: Operand) -> PartialTensor:
+def is_nan_or_infinite(c: InferenceContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: false for sizes, which are finite numbers."""
-    concrete = numpy_function("isnan") if c.op_def.name == "IsNan" else numpy_function("isinf")
-    return fold_elements("bool", x.shape, concrete, dim_operation(lambda _: False), x)
+    test = is_not_a_number if c.op_def.name == "IsNan" else infinity_test()
+    return map_elements("bool", x.shape, test, x)
 
 
 @tf("IsFinite")
 def is_finite(c: InferenceContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: true for sizes, which are finite numbers."""
-    return fold_elements("bool", x.shape, numpy_function("isfinite"), dim_operation(lambda _: True), x)
+    return map_elements("bool", x.shape, is_finite_number, x)
 
 
 @tf("ClipByValue", in_place=(0,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import name_scalar, to_dim
+from opdefs.rules.contents.products import even_spacing
 from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
@@ -80,8 +81,14 @@ def _require_order(c: InferenceContext, first: Element, last: Element, direction
 
 
 @tf("LinSpace")
-def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
-    """[], [], num [] -> [num]."""
+def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> PartialTensor:
+    """[], [], num [] -> [num]; contents where no step is rounded."""
+    shape = _num_shape(c, start, stop, num)
+    ends = [v.elements[0] if v.elements else None for v in (start, stop)]
+    return PartialTensor(start.dtype, shape, even_spacing(c, start.dtype, *ends, shape))
+
+
+def _num_shape(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
     _require_named_scalars(c, start=start, stop=stop, num=num)
     size = to_dim(num.elements[0]) if num.elements else None
     if size is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from opdefs.rules.contents.elements import Operation, dim_operation, without_overflow
 from shapeinf.expr import Dim
-from shapeinf.lattice import element_bits
+from shapeinf.lattice import Element, element_bits
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext
 
@@ -85,6 +85,14 @@ def shift_operation(c: InferenceContext, dtype: str | None, *, left: bool, limit
 
 
 def _fitting(c: InferenceContext, dtype: str | None, operation: Callable[..., Dim | None]) -> Operation:
-    """An operation on dims, on elements of an integer type."""
+    """An operation on dims, on elements of an integer type, whose numbers wrap around."""
     apply = dim_operation(operation)
-    return lambda *elements: without_overflow(c, dtype, apply(*elements))
+    least, most = INTEGER_RANGES.get(dtype or "", (0, -1))
+
+    def fit(*elements: Element) -> Element:
+        result = apply(*elements)
+        if isinstance(result, int) and most > least:
+            return (result - least) % (most - least + 1) + least
+        return without_overflow(c, dtype, result)
+
+    return fit

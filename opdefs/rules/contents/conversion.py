@@ -12,6 +12,7 @@ from opdefs.rules.contents.elements import (
     drop_overflow,
     fold_elements,
     is_float,
+    is_listable,
     map_elements,
     without_overflow,
 )
@@ -19,7 +20,7 @@ from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_form
 from opdefs.rules.contents.progressions import convert_progression
 from opdefs.rules.contents.text import format_integer, map_texts, parse_number
 from shapeinf.expr import Dimension
-from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
+from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, Shape, element_bits, numpy_dtype
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 from shapeinf.ops import InferenceContext
 
@@ -48,6 +49,21 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
     if dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
         return PartialTensor(dtype, x.shape, None)
     return _convert_elements(c, x, dtype, saturate and dtype.startswith("float8"))
+
+
+def reinterpret(x: PartialTensor, dtype: str, shape: Shape) -> PartialTensor:
+    """The bytes of known numbers as numbers of another type, of `shape`, on a little-endian machine."""
+    array = x.array()
+    plain = KINDS.get(dtype) in ("integer", "float") and KINDS.get(x.dtype or "") in ("integer", "float")
+    if array is None or not plain or not is_listable(shape):
+        return PartialTensor(dtype, shape, None)
+    source, target = _numpy_dtype(x.dtype or ""), _numpy_dtype(dtype)
+    if element_bits(dtype) != 8 * target.itemsize or element_bits(x.dtype or "") != 8 * source.itemsize:
+        return PartialTensor(dtype, shape, None)
+    import numpy as np
+
+    numbers = np.frombuffer(array.astype(source.newbyteorder("<")).tobytes(), target)
+    return PartialTensor(dtype, shape, numbers.tolist())
 
 
 def _convert_texts(x: PartialTensor, dtype: str) -> PartialTensor:

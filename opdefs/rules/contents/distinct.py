@@ -30,7 +30,7 @@ class Distinct(NamedTuple):
 
 def distinct_items(c: InferenceContext, items: Sequence[Sequence[Element]]) -> Distinct | None:
     """The distinct items in the order of their first occurrence; None where the equality of two is undecided."""
-    if all(isinstance(e, (int, float, str)) and e == e for item in items for e in item):
+    if all(is_plain(e) for item in items for e in item):
         position: dict[tuple[Element, ...], int] = {}
         inverse = [position.setdefault(tuple(item), len(position)) for item in items]
     else:
@@ -88,3 +88,29 @@ def _lexicographic_order(c: InferenceContext, items: Sequence[Sequence[Element]]
         return sorted_positions(c, [item[0] for item in items], largest=False)
     plain = all(isinstance(e, (int, float)) for item in items for e in item)
     return sorted(range(len(items)), key=lambda i: tuple(items[i])) if plain else None  # type: ignore[arg-type]
+
+
+def difference(c: InferenceContext, x: PartialTensor, y: PartialTensor) -> list[int] | None:
+    """The positions of the elements of a vector that are in no other one; None where that is undecided."""
+    if x.elements is None or y.elements is None:
+        return None
+    if len(x.elements) * len(y.elements) > MAX_COMPARED**2 and not all(is_plain(e) for e in (*x.elements, *y.elements)):
+        return None
+    removed = {e for e in y.elements if is_plain(e)}
+    symbolic = [e for e in y.elements if not is_plain(e)]
+    remaining = []
+    for position, element in enumerate(x.elements):
+        others = symbolic if is_plain(element) else y.elements
+        verdicts = [is_equal(c, element, other) for other in others]
+        if is_plain(element):
+            verdicts.append(element in removed)
+        if True not in verdicts and None in verdicts:
+            return None
+        if True not in verdicts:
+            remaining.append(position)
+    return remaining
+
+
+def is_plain(element: Element) -> bool:
+    """Whether an element is a number other than NaN, or a string."""
+    return isinstance(element, (int, float, str)) and element == element

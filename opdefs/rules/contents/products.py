@@ -95,6 +95,19 @@ def sum_floats(floats: FloatArithmetic, terms: Sequence[Element]) -> Element:
     return floats.subtract(positive, negative)
 
 
+def even_spacing(
+    c: InferenceContext, dtype: str | None, first: Element, last: Element, shape: Shape
+) -> list[Element] | None:
+    """As many floats of equal distance as `shape` has, from the first to the last; None where one is rounded."""
+    floats = arithmetic(c, dtype)
+    if floats is None or not is_listable(shape) or first is None or last is None:
+        return None
+    count = prod(int(d) for d in shape if isinstance(d, int))
+    step = floats.divide(floats.subtract(last, first), float(max(count - 1, 1)))
+    elements = [sum_floats(floats, [first, _exact_product(floats, step, float(i))]) for i in range(count)]
+    return None if None in elements else elements
+
+
 def contract(
     c: InferenceContext,
     dtype: str | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.contents.constants import zero_of
-from opdefs.rules.contents.elements import Array, Elements, is_listable, move_elements
+from opdefs.rules.contents.elements import Array, Elements, element_array, is_listable, move_elements
 from shapeinf.lattice import Element, PartialTensor, Shape
 
 
@@ -117,6 +117,23 @@ def diagonal_part(x: PartialTensor, shape: Shape, offset: int = 0) -> PartialTen
         return np.diagonal(array, offset, -2, -1)
 
     return move_elements(x, shape, take)
+
+
+def replace_diagonal(x: PartialTensor, diagonal: PartialTensor, shape: Shape, offset: int = 0) -> PartialTensor:
+    """[*B, M, N] matrices, the `shape`, with the elements [*B, n] on one diagonal."""
+    new = element_array(diagonal)
+    if new is None:
+        return PartialTensor(x.dtype, shape, None)
+
+    def place(array: Elements) -> Elements:
+        import numpy as np
+
+        result = array.copy()
+        steps = np.arange(new.shape[-1])
+        result[..., steps + max(-offset, 0), steps + max(offset, 0)] = new
+        return result
+
+    return move_elements(x, shape, place)
 
 
 def repeat_slices(x: PartialTensor, counts: Sequence[int], axis: int | None, shape: Shape) -> PartialTensor:

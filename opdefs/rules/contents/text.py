@@ -15,6 +15,8 @@ from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 
 LOST = "\ufffd"
+SPACE = " \t\n\v\f\r"
+"""ASCII white space."""
 
 
 def known_text(element: Element) -> str | None:
@@ -50,7 +52,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 def parse_number(text: str, dtype: str) -> Element:
     """A decimal number as an element of a numeric type; None for other texts, and for integers out of range."""
-    stripped = text.strip(" \t\n\v\f\r")
+    stripped = text.strip(SPACE)
     if dtype in INTEGER_RANGES:
         least, most = INTEGER_RANGES[dtype]
         number = int(stripped) if _INTEGER.fullmatch(stripped) and len(stripped) < 40 else None
@@ -78,6 +80,27 @@ def _nearest_float32(exact: Fraction, number: float) -> float | None:
 def format_integer(element: Element) -> str | None:
     """The decimal text of an integer; None for other elements."""
     return str(element) if type(element) is int else None
+
+
+def format_plain(element: Element) -> str | None:
+    """The text of an integer, `true` or `false` for a bool, a string as it is; None for other elements."""
+    if isinstance(element, bool):
+        return "true" if element else "false"
+    return known_text(element) if isinstance(element, str) else format_integer(element)
+
+
+def strip(text: str) -> str:
+    """The text without ASCII white space at its ends."""
+    return text.strip(SPACE)
+
+
+def ascii_part(text: Element, start: Element, length: Element) -> str | None:
+    """`length` characters of an ASCII text from a position, counted from the end if negative; at most all others."""
+    known = known_text(text)
+    if known is None or not known.isascii() or type(start) is not int or type(length) is not int or length < 0:
+        return None
+    first = start + len(known) if start < 0 else start
+    return known[first : first + length] if 0 <= first <= len(known) else None
 
 
 def lower(text: str) -> str:

@@ -41,6 +41,12 @@ def is_not_a_number(element: Element) -> bool | None:
     return element != element if isinstance(element, (int, float)) else None
 
 
+def is_finite_number(element: Element) -> bool | None:
+    """Whether an element is neither NaN nor infinite."""
+    nan, infinite = is_not_a_number(element), infinity_test()(element)
+    return None if nan is None or infinite is None else not nan and not infinite
+
+
 def infinity_test(negative: bool = True, positive: bool = True) -> Callable[[Element], bool | None]:
     """Whether an element is infinite with one of these signs; sizes and their fractions are not."""
 
