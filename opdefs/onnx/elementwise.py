@@ -12,6 +12,7 @@ from functools import partial
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contents.arithmetic import (
     absolute,
+    approximate_rule,
     binary_rule,
     division_rule,
     extreme,
@@ -41,9 +42,8 @@ from shapeinf.ops import InferenceContext, Operand, Value
 
 
 @onnx(
-    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
-    *("HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu"),
-    *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
+    *("Celu", "Cosh", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Shrink", "Softsign"),
+    *("Swish", "Tan", "ThresholdedRelu"),
     in_place=(0,),
 )
 @onnx(*("LRN", "LpNormalization", "MeanVarianceNormalization"))
@@ -119,9 +119,11 @@ onnx("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
 onnx("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 onnx("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 onnx("Round", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
-onnx("Exp", in_place=(0,))(unary_rule(numpy_function("exp"), unknown))
-onnx("Log", in_place=(0,))(unary_rule(numpy_function("log"), unknown))
+onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
+for _name in ("exp", "log", "sin", "cos", "atan", "asin", "acos", "sinh", "asinh", "acosh", "atanh", "tanh", "sigmoid"):
+    onnx(_name.capitalize(), in_place=(0,))(approximate_rule(_name))
+onnx("Erf", in_place=(0,))(approximate_rule("erf"))
+onnx("Softplus", in_place=(0,))(approximate_rule("softplus"))
 onnx("Reciprocal", in_place=(0,))(unary_rule(lambda x: 1 / x, unknown, lambda floats, x: floats.divide(1.0, x)))
 onnx("Sign", in_place=(0,))(sign)
 

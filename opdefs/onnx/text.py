@@ -28,7 +28,8 @@ def string_split(
     """[*S] -> the parts [*S, P], completed by empty strings, and their numbers [*S]; P is the largest of these."""
     high = None if maxsplit is None or maxsplit < 0 else maxsplit + 1
     texts = known_texts(x)
-    if texts is None or high is not None or x.shape.dims is None:
+    ambiguous = delimiter and texts is not None and "" in texts  # 0 parts in onnxruntime, 1 in the specification
+    if texts is None or ambiguous or high is not None or x.shape.dims is None:
         parts = c.unknown_shape() if x.shape.dims is None else Shape((*x.shape.dims, c.fresh("parts", 0, high)))
         return PartialTensor("string", parts, None), PartialTensor("int64", x.shape, None)
     split = [split_text(text, delimiter) for text in texts]

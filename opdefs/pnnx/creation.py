@@ -11,7 +11,8 @@ from opdefs.pnnx.promotion import DEFAULT_FLOAT, default_type
 from opdefs.rules.contents.constants import constant_tensor, number_of
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import INDEX_TYPES, MAX_RANK, is_float, to_dim
-from opdefs.rules.contents.floats import FLOAT64, FloatArithmetic
+from opdefs.rules.contents.float_formats import FLOAT64
+from opdefs.rules.contents.floats import FloatArithmetic
 from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.reshaping import shape_of_sizes

@@ -1,7 +1,8 @@
 """Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
 Integers are those of Python; an integer out of the range of its type is unknown. `rules.contents.floats` infers floats
-where they are exact. Contents of half precision are unknown: torch computes some in float32, and rounds others at each step.
+where they are exact. Contents of half precision are unknown: torch computes some in float32, and rounds others at each
+step.
 """
 
 from __future__ import annotations
@@ -140,20 +141,16 @@ def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
     return floats.element(n // d) if is_simple and floats.c.prove_le(1, d) is True else None
 
 
-def _unknown(*_: object) -> Element:
-    return None
-
-
 _FLOAT_OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
     "add": (numpy_function("add"), FloatArithmetic.add),
     "sub": (numpy_function("subtract"), FloatArithmetic.subtract),
     "mul": (numpy_function("multiply"), FloatArithmetic.multiply),
     "div": (numpy_function("divide"), FloatArithmetic.divide),
     "floor_divide": (numpy_function("floor_divide"), _floor_divide),
-    "remainder": (numpy_function("remainder"), _unknown),
-    "fmod": (numpy_function("fmod"), _unknown),
+    "remainder": (numpy_function("remainder"), FloatArithmetic.floored_remainder),
+    "fmod": (numpy_function("fmod"), FloatArithmetic.truncated_remainder),
     "neg": (numpy_function("negative"), FloatArithmetic.negate),
-    "abs": (numpy_function("abs"), _unknown),
+    "abs": (numpy_function("abs"), FloatArithmetic.absolute),
     "square": (numpy_function("square"), lambda floats, x: floats.multiply(x, x)),
     "floor": (numpy_function("floor"), FloatArithmetic.floor),
     "ceil": (numpy_function("ceil"), FloatArithmetic.ceil),

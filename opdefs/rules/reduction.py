@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from fractions import Fraction
 from functools import reduce as fold_left
 from itertools import accumulate
-from math import prod
 
 from opdefs.rules.contents.constants import number_of
 from opdefs.rules.contents.elements import (
@@ -20,14 +18,15 @@ from opdefs.rules.contents.elements import (
     truncated_quotient,
     without_overflow,
 )
+from opdefs.rules.contents.float_intervals import float_ends, hull
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.ordering import map_rows
-from opdefs.rules.contents.products import addition, multiplication, sum_elements
+from opdefs.rules.contents.products import addition, multiplication, sum_elements, sum_products
 from opdefs.rules.contents.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import BroadcastAxes, Element, PartialTensor, Progression, Shape
+from shapeinf.lattice import BroadcastAxes, Element, FloatInterval, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints
 
 Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
@@ -141,26 +140,10 @@ def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> El
 
 
 def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
-    floats = arithmetic(c, dtype)
-    if floats is not None:
-        return _product_of_floats(floats, list(group))
+    if is_float(dtype):
+        return sum_products(c, dtype, [list(group)])
     known = _known_elements(group)
     return None if known is None else without_overflow(c, dtype, c.numel(known))
-
-
-def _product_of_floats(floats: FloatArithmetic, factors: Sequence[Element]) -> Element:
-    """The product of floats where that of some of them is never rounded, so that their order does not matter."""
-    numbers = [abs(e) for e in factors if isinstance(e, (int, float)) and e]
-    large = prod(n for n in numbers if n > 1)
-    small = prod(Fraction(n) for n in numbers if n < 1)
-    if not large <= floats.format.largest or small < floats.format.least_normal:
-        return None
-    result: Element = 1.0
-    for factor in factors:
-        result = floats.multiply(result, factor)
-        if floats.exact(result) is None:
-            return None
-    return result
 
 
 def _mean(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
@@ -174,15 +157,16 @@ def _mean(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> E
 
 
 def mean_by_weight(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
-    """The mean, known only if a multiplication of the sum by the reciprocal of the number gives it as well."""
+    """The mean, where runtimes divide the sum by the number of elements or multiply it by the reciprocal."""
     elements = list(group)
     count = len(elements)
-    if count & (count - 1):
-        total = sum_elements(c, dtype, elements)
-        weight = multiplication(c, dtype)(1.0, _quotient(c, dtype, 1.0, count))
-        if not isinstance(total, float) or multiplication(c, dtype)(total, weight) != _quotient(c, dtype, total, count):
-            return None
-    return _mean(c, dtype, elements)
+    mean = _mean(c, dtype, elements)
+    if not count & (count - 1):
+        return mean
+    weight = _quotient(c, dtype, 1.0, count)
+    ends = [float_ends(mean), float_ends(multiplication(c, dtype)(sum_elements(c, dtype, elements), weight))]
+    known = [end for pair in ends if pair is not None for end in pair]
+    return hull(known) if None not in ends else None
 
 
 def _quotient(c: InferenceContext, dtype: str | None, total: Element, count: int) -> Element:
@@ -192,9 +176,19 @@ def _quotient(c: InferenceContext, dtype: str | None, total: Element, count: int
 
 
 def _sum_of_squares(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
-    elements = list(group)
-    square = multiplication(c, dtype, exact=len(elements) > 1)
-    return sum_elements(c, dtype, [square(e, e) for e in elements])
+    return sum_products(c, dtype, [[e, e] for e in group])
+
+
+def _euclidean_norm(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The square root of the sum of squares of known floats."""
+    floats, total = arithmetic(c, dtype), _sum_of_squares(c, dtype, group)
+    return None if floats is None else floats.square_root(total)
+
+
+def _log_of_sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The logarithm of the sum of known floats."""
+    floats = arithmetic(c, dtype)
+    return None if floats is None else floats.approximate("log", sum_elements(c, dtype, list(group)))
 
 
 def _sum_of_sizes(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
@@ -203,6 +197,8 @@ def _sum_of_sizes(c: InferenceContext, dtype: str | None, group: Iterable[Elemen
 
 
 def _absolute(c: InferenceContext, element: Element) -> Element:
+    if isinstance(element, FloatInterval):
+        return hull([0.0] * (element.low < 0 < element.high) + [abs(element.low), abs(element.high)])
     if isinstance(element, (int, float)):
         return abs(element)
     known = to_dim(element)
@@ -243,6 +239,9 @@ FOLDS: dict[str, Fold] = {
     "Mean": _mean,
     "SumSquare": _sum_of_squares,
     "L1": _sum_of_sizes,
+    "L2": _euclidean_norm,
+    "EuclideanNorm": _euclidean_norm,
+    "LogSum": _log_of_sum,
     "Prod": _product,
     "Max": _extreme(True),
     "Min": _extreme(False),

@@ -8,8 +8,8 @@ from typing import Any
 
 from opdefs.rules.contents.arithmetic import (
     binary_rule,
+    calculate,
     division_rule,
-    element_arithmetic,
     extreme,
     float_quotient,
     floored_quotient,
@@ -30,7 +30,7 @@ from opdefs.rules.contents.elements import (
     to_dim,
     without_overflow,
 )
-from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, fold_floats
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import add, multiply, subtract
 from opdefs.rules.contents.truth import is_nonzero
@@ -93,11 +93,8 @@ def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     shape = broadcast(c, x.shape, y.shape)
     if not is_float(x.dtype):
         return integer_division(c, shape, numpy_function("floor_divide"), floored_quotient(c), x, y)
-    quotient = float_quotient(c, shape, x, y)
-    operation = float_operation(c, x.dtype, numpy_function("floor"), FloatArithmetic.floor)
-    return fold_elements(
-        None, shape, numpy_function("floor"), operation, PartialTensor(x.dtype, shape, quotient.elements)
-    )
+    quotient = PartialTensor(x.dtype, shape, float_quotient(c, shape, x, y).elements)
+    return fold_floats(c, None, shape, numpy_function("floor"), FloatArithmetic.floor, quotient)
 
 
 @tf("FloorMod", in_place=(0, 1))
@@ -120,8 +117,11 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("Pow", in_place=(0, 1))
 def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """[*A], [*B] -> [*broadcast(A, B)]; contents for small integer exponents. The kernel's 9.0 ** 2.0 is not 81."""
+    """[*A], [*B] -> [*broadcast(A, B)]; intervals of known floats (the kernel's 9.0 ** 2.0 is not 81)."""
     shape = broadcast(c, x.shape, y.shape)
+    floats = arithmetic(c, x.dtype)
+    if floats is not None:
+        return map_elements(None, shape, floats.approximate_power, x, y)
     if is_float(x.dtype):
         return PartialTensor(x.dtype, shape, None)
     operation = dim_operation(integer_power)
@@ -199,8 +199,7 @@ def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTe
 
         return np.square(a - b)
 
-    operation = element_arithmetic(c, x.dtype, concrete, lambda a, b: (a - b) * (a - b), square)
-    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, operation, x, y)
+    return calculate(c, None, broadcast(c, x.shape, y.shape), concrete, lambda a, b: (a - b) * (a - b), square, x, y)
 
 
 # -- bits --------------------------------------------------------------------------------------------------------------

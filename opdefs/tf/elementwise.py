@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opdefs.rules.contents.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
+from opdefs.rules.contents.arithmetic import absolute, approximate, limit_elements, sign, unary_rule, unknown
 from opdefs.rules.contents.bits import inversion
 from opdefs.rules.contents.elements import dim_operation, logical_not, map_elements
 from opdefs.rules.contents.floats import FloatArithmetic
@@ -22,33 +22,36 @@ from shapeinf.ops import InferenceContext, Operand, Value
 
 
 @tf(
-    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Conj", "Cos", "Cosh", "Dawsn", "Digamma", "Elu", "Erf"),
+    *("Conj", "Cosh", "Dawsn", "Digamma", "Elu"),
     *("BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1"),
-    *("BesselK1e", "BesselY0", "BesselY1", "Erfc", "Erfinv", "Exp", "Expint", "Expm1", "FresnelCos", "FresnelSin"),
-    *(
-        "Inv",
-        "LeakyRelu",
-        "Lgamma",
-        "Log",
-        "Log1p",
-        "Ndtri",
-        "Reciprocal",
-        "Rsqrt",
-        "Selu",
-        "Sigmoid",
-        "Sin",
-        "Sinh",
-        "Softplus",
-    ),
-    *("Softsign", "Spence", "Tan", "Tanh", "_UnaryOpsComposition"),
+    *("BesselK1e", "BesselY0", "BesselY1", "Erfc", "Erfinv", "Expint", "FresnelCos", "FresnelSin"),
+    *("LeakyRelu", "Lgamma", "Ndtri", "Selu", "Softsign", "Spence", "Tan", "_UnaryOpsComposition"),
     *("RiscAbs", "RiscCeil", "RiscCos", "RiscExp", "RiscFloor", "RiscLog", "RiscLogicalNot", "RiscNeg", "RiscSign"),
     *("RiscUnary", "XlaReducePrecision"),
     in_place=(0,),
 )
 @tf("Angle", "ComplexAbs", "Imag", "Real", "RiscImag", "RiscIsFinite", "RiscReal")
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
-    """[*S] -> [*S]. Contents are unknown: kernels approximate these functions (1/1 is not 1 in float32)."""
+    """[*S] -> [*S]."""
     return x
+
+
+_FUNCTIONS = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "erf", "exp", "expm1", "log", "log1p", "rsqrt"),
+    *("sigmoid", "sin", "sinh", "softplus", "tanh"),
+)
+_APPROXIMATED = {
+    **{name.capitalize(): name for name in _FUNCTIONS},
+    "Inv": "reciprocal",
+    "Reciprocal": "reciprocal",
+}
+"""The functions of `float_intervals.APPROXIMATIONS` by operator; the kernels' 1/1 is not 1 in float32."""
+
+
+@tf(*_APPROXIMATED, in_place=(0,))
+def approximated(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]: intervals of known floats."""
+    return approximate(c, _APPROXIMATED[c.op_def.name], x)
 
 
 @tf("Softmax", "LogSoftmax")
@@ -90,7 +93,7 @@ tf("Relu6", in_place=(0,))(unary_rule(lambda x: x.clip(0, 6), lambda d: minimum(
 tf("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 tf("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 tf("Round", "Rint", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
-tf("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
+tf("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
 
 
 def _square(floats: FloatArithmetic, x: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import floor
 
 from opdefs.rules.contents.elements import to_dim
-from opdefs.rules.contents.floats import FLOAT32, FloatArithmetic
+from opdefs.rules.contents.float_formats import FLOAT32
+from opdefs.rules.contents.floats import FloatArithmetic
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim

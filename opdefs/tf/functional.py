@@ -14,7 +14,7 @@ from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.graph import DeclaredType, FunctionReference
-from shapeinf.lattice import Condition, Element, PartialTensor, Quotient, Shape, TensorType, Type
+from shapeinf.lattice import Condition, Element, FloatInterval, PartialTensor, Quotient, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext, Value
 
 Shapes = tuple[DeclaredType, ...]
@@ -149,6 +149,8 @@ def _truth_of_element(c: InferenceContext, element: Element) -> Truth:
     """The truth of a scalar condition with this element."""
     if element is None or isinstance(element, (bool, Condition)):
         return element
+    if isinstance(element, FloatInterval):
+        return None if element.low <= 0 <= element.high else True
     if isinstance(element, Quotient):
         return None
     if not isinstance(element, Dimension):

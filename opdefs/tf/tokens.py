@@ -27,7 +27,7 @@ def string_split(
     texts, separator = known_texts(input), known_texts(delimiter)
     if texts is None or not separator or len(separator[0]) != 1:
         return _split(c, input.shape, delimiter.shape)
-    parts = (split_text(text, separator[0]) for text in texts)
+    parts = (split_text(text, separator[0]) if text else [] for text in texts)
     return _sparse_rows([[part for part in row if part or not skip_empty] for row in parts])
 
 

@@ -15,10 +15,12 @@ from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
+    NOT_CONCRETE,
     BoundedTensor,
     BroadcastAxes,
     Condition,
     Element,
+    FloatInterval,
     HandleType,
     MapType,
     OptionalType,
@@ -35,11 +37,13 @@ from shapeinf.lattice.types import (
 
 __all__ = [
     "MAX_ELEMENTS",
+    "NOT_CONCRETE",
     "SCALAR",
     "BoundedTensor",
     "BroadcastAxes",
     "Condition",
     "Element",
+    "FloatInterval",
     "HandleType",
     "MapType",
     "OptionalAxes",

@@ -6,7 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from opdefs.rules.contents.floats import FLOAT32, FloatArithmetic, float_format
+from opdefs.rules.contents.float_formats import FLOAT32, float_format
+from opdefs.rules.contents.floats import FloatArithmetic
 
 FEW = 20_000
 

@@ -11,7 +11,6 @@ from functools import reduce
 from typing import Any
 
 from opdefs.rules.contents.elements import (
-    Operation,
     dim_operation,
     fold_dims,
     fold_elements,
@@ -21,7 +20,7 @@ from opdefs.rules.contents.elements import (
     truncated_quotient,
     without_overflow,
 )
-from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, fold_floats
 from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
@@ -54,9 +53,27 @@ def unary_rule(
 
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """[*S] -> [*S], element by element."""
-        return _calculate(c, x.dtype, x.shape, concrete, symbolic, rounded, x)
+        return calculate(c, x.dtype, x.shape, concrete, symbolic, rounded, x)
 
     return rule
+
+
+def approximate_rule(name: str) -> Callable[..., PartialTensor]:
+    """The rule of a function of `float_intervals.APPROXIMATIONS`; contents of known floats are intervals."""
+
+    def rule(c: InferenceContext, x: Operand) -> PartialTensor:
+        """[*S] -> [*S], element by element."""
+        return approximate(c, name, x)
+
+    return rule
+
+
+def approximate(c: InferenceContext, name: str, x: PartialTensor) -> PartialTensor:
+    """[*S] -> [*S]: a function of `float_intervals.APPROXIMATIONS`; contents of known floats are intervals."""
+    floats = arithmetic(c, x.dtype)
+    if floats is None:
+        return PartialTensor(x.dtype, x.shape, None)
+    return map_elements(x.dtype, x.shape, lambda element: floats.approximate(name, element), x)
 
 
 def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
@@ -79,7 +96,7 @@ def sign(c: InferenceContext, x: Operand) -> PartialTensor:
     return fold_dims(x.dtype, x.shape, numpy_function("sign"), operation, x)
 
 
-def _calculate(
+def calculate(
     c: InferenceContext,
     dtype: str | None,
     shape: Shape,
@@ -88,31 +105,22 @@ def _calculate(
     rounded: OnElements | None,
     *values: PartialTensor,
 ) -> PartialTensor:
-    """The result of an operation: a tensor of `shape`, with contents where those of all values are known."""
+    """An operation on tensors of any numeric type: a tensor of `shape`, with contents where those of all are known.
+
+    Integers wrap around as their type does, floats are rounded. `rounded` is None where results on floats are exact.
+    """
     if values[0].elements is None:  # as of most tensors
         return PartialTensor(dtype, shape, None)
     sizes = map_dims(dtype, shape, symbolic, *values)
     if sizes is not None:
         return sizes
-    operation = element_arithmetic(c, values[0].dtype, concrete, symbolic, rounded)
-    return fold_elements(dtype, shape, concrete, operation, *values)
-
-
-def element_arithmetic(
-    c: InferenceContext,
-    dtype: str | None,
-    concrete: Callable[..., Any],
-    symbolic: Callable[..., Dim | None],
-    rounded: OnElements | None,
-) -> Operation:
-    """An operation on elements of any numeric type: integers that would wrap around are unknown, floats are rounded.
-
-    `rounded` is None where results on floats are always exact.
-    """
-    if is_float(dtype) and rounded is not None:
-        return float_operation(c, dtype, concrete, rounded)
+    source = values[0].dtype
+    if is_float(source) and rounded is not None:
+        return fold_floats(c, dtype, shape, concrete, rounded, *values)
     operation = dim_operation(symbolic)
-    return lambda *elements: without_overflow(c, dtype, operation(*elements))
+    return fold_elements(
+        dtype, shape, concrete, lambda *elements: without_overflow(c, source, operation(*elements)), *values
+    )
 
 
 def binary_rule(
@@ -129,7 +137,7 @@ def binary_rule(
         shape = broadcast(c, a.shape, b.shape)
         if shape.dims is not None and (a.__class__ is Progression or b.__class__ is Progression):
             return even(a, b, shape)
-        return _calculate(c, None, shape, concrete, symbolic, rounded, a, b)
+        return calculate(c, None, shape, concrete, symbolic, rounded, a, b)
 
     return rule
 
@@ -144,8 +152,7 @@ def integer_quotient(a: Any, b: Any) -> Any:
 
 def float_quotient(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
     """The quotients of floats; fractions of sizes stay known until they are rounded."""
-    operation = float_operation(c, a.dtype, numpy_function("divide"), FloatArithmetic.divide)
-    return fold_elements(None, shape, numpy_function("divide"), operation, a, b)
+    return fold_floats(c, None, shape, numpy_function("divide"), FloatArithmetic.divide, a, b)
 
 
 def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:
@@ -235,12 +242,9 @@ def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor)
 
         return np.power(x.astype(float), y).astype(x.dtype)
 
-    operation = (
-        dim_operation(integer_power)
-        if not is_float(a.dtype)
-        else float_operation(c, a.dtype, float_power, FloatArithmetic.power)
-    )
-    return fold_elements(a.dtype, shape, float_power, operation, a, b)
+    if is_float(a.dtype):
+        return map_elements(a.dtype, shape, float_operation(c, a.dtype, float_power, FloatArithmetic.power), a, b)
+    return fold_elements(a.dtype, shape, float_power, dim_operation(integer_power), a, b)
 
 
 def extreme(name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
@@ -259,7 +263,7 @@ def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> Par
     def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
         return reduce(floats.add, elements)
 
-    return _calculate(c, None, shape, sum_arrays, lambda *dims: sum(dims), sum_floats, *xs)
+    return calculate(c, None, shape, sum_arrays, lambda *dims: sum(dims), sum_floats, *xs)
 
 
 def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None) -> PartialTensor:

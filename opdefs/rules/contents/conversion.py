@@ -16,11 +16,23 @@ from opdefs.rules.contents.elements import (
     map_elements,
     without_overflow,
 )
-from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_format, to_fraction
+from opdefs.rules.contents.float_formats import float_format
+from opdefs.rules.contents.float_intervals import combine, float_ends
+from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic, to_fraction
 from opdefs.rules.contents.progressions import convert_progression
 from opdefs.rules.contents.text import format_integer, map_texts, parse_number
 from shapeinf.expr import Dimension
-from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, Shape, element_bits, numpy_dtype
+from shapeinf.lattice import (
+    Condition,
+    Element,
+    FloatInterval,
+    PartialTensor,
+    Progression,
+    Quotient,
+    Shape,
+    element_bits,
+    numpy_dtype,
+)
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 from shapeinf.ops import InferenceContext
 
@@ -77,14 +89,20 @@ def _convert_texts(x: PartialTensor, dtype: str) -> PartialTensor:
 
 def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturate: bool) -> PartialTensor:
     """The tensor in another type that numpy has, converted element by element where some are symbolic."""
+    target = float_format(dtype)
+    narrow = target if target is not None and len(target.computed_in) > 1 and not saturate else None
 
     def convert_array(array: Any) -> Any:
-        target = _numpy_dtype(dtype)
-        return (_saturate(array, target) if saturate else array).astype(target)
+        kind = _numpy_dtype(dtype)
+        return (_saturate(array, kind) if saturate else array).astype(kind)
 
     def convert_element(element: Element) -> Element:
-        if element is None or dtype == "bool" or isinstance(element, (complex, str, Condition)):
-            return element if isinstance(element, Condition) and dtype == "bool" else None
+        if element is None or isinstance(element, (complex, str)):
+            return None
+        if dtype == "bool" or isinstance(element, Condition):
+            return _is_nonzero(element) if dtype == "bool" else None
+        if isinstance(element, FloatInterval) or (narrow is not None and isinstance(element, (int, float))):
+            return _cast_known(c, element, dtype)
         if isinstance(element, (Dimension, Quotient)):
             cast = _cast_to_float if is_float(dtype) else _cast_to_int
             return cast(c, element, x.dtype, dtype, saturate)
@@ -101,7 +119,31 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
             if dtype in _PLAIN_INTEGERS
             else PartialTensor(dtype, x.shape, None)
         )
+    if narrow is not None:
+        return map_elements(dtype, x.shape, convert_element, x)
     return fold_elements(dtype, x.shape, convert_array, convert_element, x)
+
+
+def _is_nonzero(element: Element) -> Element:
+    """Whether an element is not 0; None where that is undecided."""
+    if isinstance(element, FloatInterval):
+        return None if element.low <= 0 <= element.high else True
+    return element if isinstance(element, Condition) else bool(element) if isinstance(element, (int, float)) else None
+
+
+def _cast_known(c: InferenceContext, element: int | float | FloatInterval, dtype: str) -> Element:
+    """A known number, or one between two numbers, in another type; an unknown integer where its ends differ."""
+    ends = float_ends(element)
+    assert ends is not None
+    target = float_format(dtype)
+    if isinstance(element, int) and abs(element) > MAX_EXACT:  # which may be rounded twice
+        return None
+    if target is not None:
+        return combine(target, float, ends)
+    low, high = (_truncate(end, dtype) for end in ends)
+    if low is None or high is None:
+        return None
+    return low if low == high else c.fresh("rounded", low, high)
 
 
 _PLAIN_INTEGERS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})

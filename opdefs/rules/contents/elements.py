@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shapeinf.expr import Dim, Dimension, maximum, minimum
-from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Quotient, Shape
+from shapeinf.lattice import MAX_ELEMENTS, NOT_CONCRETE, Condition, Element, PartialTensor, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext
 
@@ -120,9 +120,6 @@ def broadcast_list(value: PartialTensor, shape: Shape) -> list[Element]:
     return elements
 
 
-_NOT_CONCRETE = frozenset((type(None), Dimension, Condition, Quotient))
-
-
 def map_dims(
     dtype: str | None, shape: Shape, operation: Callable[..., Dim | bool | Condition | None], *values: PartialTensor
 ) -> PartialTensor | None:
@@ -159,7 +156,7 @@ def fold_elements(
     """`map_elements`, but computed by numpy, in the type of the tensors, where every element is concrete."""
     if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
-    known = [_NOT_CONCRETE.isdisjoint(map(type, v.elements or ())) for v in values]
+    known = [NOT_CONCRETE.isdisjoint(map(type, v.elements or ())) for v in values]
     arrays = [v.array() for v in values] if all(known) else [None]
     if any([a is None for a in arrays]):
         return map_elements(dtype, shape, operation, *values)

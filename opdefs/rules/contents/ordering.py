@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 
 from opdefs.rules.contents.elements import element_array, is_listable, to_dim
-from shapeinf.lattice import Element, PartialTensor, Shape
+from opdefs.rules.contents.float_intervals import float_ends
+from shapeinf.lattice import Element, FloatInterval, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 MAX_COMPARED = 64
@@ -20,8 +21,11 @@ def is_at_most(c: InferenceContext, a: Element, b: Element) -> bool | None:
     """Whether `a <= b`, for numbers, dims, or two strings; None where it is undecided."""
     if isinstance(a, str) and isinstance(b, str):
         return a.encode() <= b.encode()  # runtimes compare bytes
-    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-        return a <= b if a == a and b == b else None  # NaN differs from itself
+    if type(a) is int and type(b) is int:
+        return a <= b
+    first, second = float_ends(a), float_ends(b)
+    if first is not None and second is not None:
+        return True if first[1] <= second[0] else False if first[0] > second[1] else None  # undecided for NaN
     left, right = to_dim(a), to_dim(b)
     return None if left is None or right is None else c.prove_le(left, right)
 
@@ -30,6 +34,8 @@ def is_equal(c: InferenceContext, a: Element, b: Element) -> bool | None:
     """Whether `a == b`, for numbers, dims, or two strings; None where it is undecided."""
     if isinstance(a, str) and isinstance(b, str):
         return a == b
+    if isinstance(a, FloatInterval) or isinstance(b, FloatInterval):
+        return False if is_at_most(c, a, b) is False or is_at_most(c, b, a) is False else None
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return a == b if a == a and b == b else None
     left, right = to_dim(a), to_dim(b)

@@ -1,14 +1,16 @@
 """Sums of products of known elements: matrix products and Einstein sums of small tensors.
 
 Sums of integers do not depend on their order, since those that overflow wrap around. Sums of floats are known where
-every order, and every fused multiplication, gives the same result: where no sum of some of the terms is rounded.
+every order, and every fused multiplication, gives the same result: where no sum of some of the terms is rounded. Other
+sums of known floats are intervals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
-from math import prod
+from math import inf, isfinite, nextafter, prod
 
 from opdefs.rules.contents.elements import (
     Operation,
@@ -19,7 +21,8 @@ from opdefs.rules.contents.elements import (
     to_dim,
     without_overflow,
 )
-from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, to_fraction
+from opdefs.rules.contents.float_intervals import float_ends, hull
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation
 from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim
 from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape
@@ -43,17 +46,9 @@ def element_operation(
     return lambda *elements: without_overflow(c, dtype, operation(*elements))
 
 
-def multiplication(c: InferenceContext, dtype: str | None, *, exact: bool = False) -> Operation:
-    """`a * b` of elements of a type; with `exact`, None where a float is rounded: fused operations do not round it."""
-    floats = arithmetic(c, dtype) if exact else None
-    if floats is not None:
-        return lambda a, b: _exact_product(floats, a, b)
+def multiplication(c: InferenceContext, dtype: str | None) -> Operation:
+    """`a * b` of elements of a type."""
     return element_operation(c, dtype, numpy_function("multiply"), lambda a, b: a * b, FloatArithmetic.multiply)
-
-
-def _exact_product(floats: FloatArithmetic, a: Element, b: Element) -> Element:
-    product = floats.multiply(a, b)
-    return None if floats.exact(product) is None else product
 
 
 def addition(c: InferenceContext, dtype: str | None) -> Operation:
@@ -68,31 +63,87 @@ def negation(c: InferenceContext, dtype: str | None) -> Operation:
 
 def sum_elements(c: InferenceContext, dtype: str | None, terms: Sequence[Element]) -> Element:
     """The sum of elements of a type, in any order."""
-    if is_float(dtype):
-        floats = arithmetic(c, dtype)
-        return None if floats is None else sum_floats(floats, terms)
-    dims = [to_dim(term) for term in terms]
-    known = [d for d in dims if d is not None]
-    return without_overflow(c, dtype, sum(known)) if len(known) == len(dims) else None
+    return sum_products(c, dtype, [[term] for term in terms])
 
 
-def sum_floats(floats: FloatArithmetic, terms: Sequence[Element]) -> Element:
-    """The sum of floats where no sum of some of them is rounded, so that their order does not matter; else None."""
-    positive: Element = 0.0
-    negative: Element = 0.0
-    for term in terms:
-        parts = to_fraction(term)
-        if parts is None or floats.exact(term) is None:
-            return None
-        if floats.c.prove_le(0, parts[0]) is True:
-            positive = floats.add(positive, term)
-        elif floats.c.prove_le(parts[0], 0) is True:
-            negative = floats.add(negative, floats.negate(term))
-        else:
-            return None
-    if len(terms) > 1 and floats.exact(floats.add(positive, negative)) is None:
+def sum_products(c: InferenceContext, dtype: str | None, terms: Sequence[Sequence[Element]]) -> Element:
+    """The sum of products of elements of a type, in any order, by fused operations or others."""
+    if not is_float(dtype):
+        dims = [[to_dim(factor) for factor in factors] for factors in terms]
+        known = [[d for d in factors if d is not None] for factors in dims]
+        return without_overflow(c, dtype, sum(map(c.numel, known))) if known == dims else None
+    floats = arithmetic(c, dtype)
+    if floats is None:
         return None
-    return floats.subtract(positive, negative)
+    if len(terms) == 1 and len(terms[0]) <= 2:  # a single rounding
+        return terms[0][0] if len(terms[0]) == 1 else floats.multiply(*terms[0])
+    exact = _exact_sum(floats, [exact_product(floats, factors) for factors in terms])
+    return _bounded_sum(floats, terms) if exact is None else exact
+
+
+def _exact_sum(floats: FloatArithmetic, terms: Sequence[Element]) -> Element:
+    """The sum of floats where that of the positive and that of the negative ones are exact in their type; else None.
+
+    Then no sum of some of them is rounded.
+    """
+    parts: dict[bool, list[tuple[Dim, Dim]]] = {True: [], False: []}
+    for term in terms:
+        fraction = floats.exact(term)
+        if fraction is None:
+            return None
+        sign = floats.c.prove_le(0, fraction[0])
+        if sign is None:
+            return None
+        parts[sign].append(fraction)
+    positive, negative = (_total(parts[sign]) for sign in (True, False))
+    spread = _total([positive, (-negative[0], negative[1])])
+    if floats.exact(floats.element(*spread)) is None:
+        return None
+    return floats.element(*_total([positive, negative]))
+
+
+def _total(fractions: Sequence[tuple[Dim, Dim]]) -> tuple[Dim, Dim]:
+    """The sum of fractions whose denominators are powers of two."""
+    numerator: Dim = 0
+    denominator: Dim = 1
+    for n, d in fractions:
+        common = max(d, denominator) if isinstance(d, int) and isinstance(denominator, int) else d * denominator
+        numerator, denominator = numerator * (common // denominator) + n * (common // d), common
+    return numerator, denominator
+
+
+def exact_product(floats: FloatArithmetic, factors: Sequence[Element]) -> Element:
+    """The product of floats where no product of some of them is rounded; None where one may be."""
+    numbers = [Fraction(e) for e in factors if isinstance(e, (int, float)) and isfinite(e) and e]
+    large, small = (prod(n for n in map(abs, numbers) if (n > 1) == wanted) for wanted in (True, False))
+    if large > floats.format.largest or small < floats.format.least_normal:
+        return None
+    numerator: Dim = 1
+    denominator: Dim = 1
+    for factor in factors:
+        parts = floats.exact(factor)
+        if parts is None:
+            return None
+        numerator, denominator = numerator * parts[0], denominator * parts[1]
+    result = floats.element(numerator, denominator)
+    return None if floats.exact(result) is None else result
+
+
+def _bounded_sum(floats: FloatArithmetic, terms: Sequence[Sequence[Element]]) -> Element:
+    """An interval of the sum of products of known floats, with the largest error of all orders of operations."""
+    low = high = size = Fraction(0)
+    for factors in terms:
+        ends = [float_ends(factor) for factor in factors]
+        if any(e is None or not isfinite(e[0]) or not isfinite(e[1]) for e in ends):
+            return None
+        corners = [prod(map(Fraction, corner)) for corner in product(*(set(e) for e in ends if e is not None))]
+        low, high, size = low + min(corners), high + max(corners), size + max(map(abs, corners))
+    roundings = len(terms) + max(map(len, terms), default=0)
+    share = Fraction(roundings, floats.format.max_exact)
+    if share >= 1 or size * 2 > floats.format.largest:
+        return None
+    error = size * share / (1 - share) + roundings * floats.format.least_normal
+    return hull([nextafter(float(low - error), -inf), nextafter(float(high + error), inf)])
 
 
 def even_spacing(
@@ -103,9 +154,9 @@ def even_spacing(
     if floats is None or not is_listable(shape) or first is None or last is None:
         return None
     count = prod(int(d) for d in shape if isinstance(d, int))
-    step = floats.divide(floats.subtract(last, first), float(max(count - 1, 1)))
-    elements = [sum_floats(floats, [first, _exact_product(floats, step, float(i))]) for i in range(count)]
-    return None if None in elements else elements
+    step = floats.divide(_exact_sum(floats, [last, floats.negate(first)]), float(max(count - 1, 1)))
+    elements = [_exact_sum(floats, [first, exact_product(floats, [step, float(i)])]) for i in range(count)]
+    return None if None in elements or exact_product(floats, [step, float(max(count - 1, 1))]) is None else elements
 
 
 def contract(
@@ -129,8 +180,6 @@ def contract(
     summed = [label for label in sizes if label not in result]
     if not is_listable(shape) or prod(sizes.values()) > MAX_ELEMENTS:
         return PartialTensor(dtype, shape, None)
-    is_sum = prod(sizes[label] for label in summed) > 1 or len(operands) > 2
-    multiply = multiplication(c, dtype, exact=is_sum)
     readers = [_reader(operand, labels) for operand, labels in operands]
     elements = []
     for outer in product(*(range(sizes.get(label, 1)) for label in result)):
@@ -138,8 +187,8 @@ def contract(
         terms = []
         for inner in product(*(range(sizes[label]) for label in summed)):
             position.update(zip(summed, inner, strict=True))
-            terms.append(_product(multiply, [read(position) for read in readers]))
-        elements.append(sum_elements(c, dtype, terms))
+            terms.append([read(position) for read in readers])
+        elements.append(sum_products(c, dtype, terms))
     return PartialTensor(dtype, shape, elements)
 
 
@@ -154,13 +203,6 @@ def _reader(operand: PartialTensor, labels: Labels) -> Callable[[Mapping[object,
         stride *= size
     elements = operand.elements or ()
     return lambda position: elements[sum(position[label] * step for label, step in strides)]
-
-
-def _product(multiply: Operation, factors: Sequence[Element]) -> Element:
-    result = factors[0]
-    for factor in factors[1:]:
-        result = multiply(result, factor)
-    return result
 
 
 def matrix_product(

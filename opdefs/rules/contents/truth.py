@@ -7,7 +7,7 @@ from math import isinf
 
 from opdefs.rules.contents.elements import element_array, tensor_from_array
 from shapeinf.expr import Dimension
-from shapeinf.lattice import Element, PartialTensor, Quotient
+from shapeinf.lattice import Element, FloatInterval, PartialTensor, Quotient
 from shapeinf.ops import InferenceContext
 
 
@@ -16,6 +16,8 @@ def is_nonzero(c: InferenceContext, element: Element) -> bool | None:
     if isinstance(element, (Dimension, Quotient)):
         verdict = c.prove_eq(element.numerator if isinstance(element, Quotient) else element, 0)
         return None if verdict is None else not verdict
+    if isinstance(element, FloatInterval):
+        return True if element.low > 0 or element.high < 0 else None
     return bool(element) if isinstance(element, (int, float, complex)) else None
 
 
@@ -36,7 +38,7 @@ def nonzero_positions(x: PartialTensor, flags: list[bool | None] | None) -> Part
 
 def is_not_a_number(element: Element) -> bool | None:
     """Whether an element is NaN, which sizes and their fractions are not."""
-    if isinstance(element, (Dimension, Quotient)):
+    if isinstance(element, (Dimension, Quotient, FloatInterval)):
         return False
     return element != element if isinstance(element, (int, float)) else None
 
@@ -51,7 +53,7 @@ def infinity_test(negative: bool = True, positive: bool = True) -> Callable[[Ele
     """Whether an element is infinite with one of these signs; sizes and their fractions are not."""
 
     def test(element: Element) -> bool | None:
-        if isinstance(element, (Dimension, Quotient)):
+        if isinstance(element, (Dimension, Quotient, FloatInterval)):
             return False
         if not isinstance(element, (int, float)):
             return None

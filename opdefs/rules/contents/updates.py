@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from opdefs.rules.contents.elements import Elements
 from opdefs.rules.contents.ordering import extreme_position
-from opdefs.rules.contents.products import addition, multiplication, negation, sum_elements
+from opdefs.rules.contents.products import addition, negation, sum_elements, sum_products
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 
@@ -30,10 +30,7 @@ def update_rule(c: InferenceContext, dtype: str | None, reduction: str) -> Combi
         return sum_elements(c, dtype, [element, *terms])
 
     def product(element: Element, updates: Sequence[Element]) -> Element:
-        multiply = multiplication(c, dtype, exact=len(updates) > 1)
-        for update in updates:
-            element = multiply(element, update)
-        return element
+        return sum_products(c, dtype, [[element, *updates]])
 
     def extreme(element: Element, updates: Sequence[Element]) -> Element:
         row = [element, *updates]
