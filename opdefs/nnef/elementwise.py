@@ -13,7 +13,7 @@ from opdefs.rules.contents.elements import (
     Verdict,
     compare_le,
     dim_operation,
-    drop_overflow,
+    integer_operation,
     is_float,
     logical_and,
     logical_not,
@@ -52,8 +52,7 @@ def _map_dims(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> Par
     dtype = _common_dtype(xs)
     if is_float(dtype):
         return PartialTensor(dtype, shape, None)
-    lifted = dim_operation(operation)
-    return map_elements(dtype, shape, lambda *elements: drop_overflow(dtype, lifted(*elements)), *xs)
+    return map_elements(dtype, shape, integer_operation(c, dtype, operation), *xs)
 
 
 def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:

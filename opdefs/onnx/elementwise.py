@@ -161,7 +161,7 @@ def pow_(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
 def _extreme_rule(name: str) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
         """Numpy broadcasting of any number of inputs."""
-        return extreme(name, c.broadcast(*(x.shape for x in xs)), *xs)
+        return extreme(c, name, c.broadcast(*(x.shape for x in xs)), *xs)
 
     return rule
 
@@ -248,7 +248,7 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
         return PartialTensor(x.dtype, x.shape, None)
     for bound, name in ((low, "min"), (high, "max")):
         require_single(c, None if bound is None else bound.shape, f"{name} must have exactly one element")
-    return limit_elements(x, low, high)
+    return limit_elements(c, x, low, high)
 
 
 # In versions 7 to 11, which are for inference only, the output is the input; others may drop elements.

@@ -9,16 +9,16 @@ from opdefs.pnnx.operands import convert_operands, require_kind, require_operand
 from opdefs.rules.contents.elements import (
     dim_operation,
     fold_elements,
+    integer_operation,
     logical_and,
     logical_not,
     logical_or,
     map_elements,
-    without_overflow,
 )
 from opdefs.rules.contents.logic import logical_xor
 from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim
-from shapeinf.lattice import Element, PartialTensor
+from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext, Operand
 
 _CONCRETE: dict[str, Any] = {
@@ -72,7 +72,4 @@ def shift(c: InferenceContext, input: Operand, other: Operand | None = None, *, 
             return None
         return x * (1 << amount) if left else x // (1 << amount)
 
-    def apply(*elements: Element) -> Element:
-        return without_overflow(c, dtype, dim_operation(operation)(*elements))
-
-    return map_elements(dtype, c.broadcast(a.shape, b.shape), apply, a, b)
+    return map_elements(dtype, c.broadcast(a.shape, b.shape), integer_operation(c, dtype, operation), a, b)

@@ -88,7 +88,7 @@ def extreme_of_pairs(c: InferenceContext, name: str, input: PartialTensor, other
     dtype = result_type(input, other)
     require_kind(c, dtype, "complex numbers have no order", "bool", "integer", "float")
     shape = c.broadcast(input.shape, other.shape)
-    return extreme(name, shape, *convert_operands(c, dtype, input, other)).with_type(dtype, shape)
+    return extreme(c, name, shape, *convert_operands(c, dtype, input, other)).with_type(dtype, shape)
 
 
 @own_types("torch.clamp", "aten::clamp")
@@ -113,7 +113,7 @@ def clamp(
     shape = c.broadcast(input.shape, *(as_tensor(limit).shape for limit in limits))
     if any(bound is not None and bound.shape.dims != () for bound in bounds):
         return PartialTensor(dtype, shape, None)
-    return limit_elements(x, *bounds)
+    return limit_elements(c, x, *bounds)
 
 
 @own_types("torch.where", "aten::where")

@@ -1,6 +1,6 @@
 """Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
-Integers are those of Python; an integer out of the range of its type is unknown. `rules.contents.floats` infers floats
+Integers wrap around as those of torch do. `rules.contents.floats` infers floats
 where they are exact. Contents of half precision are unknown: torch computes some in float32, and rounds others at each
 step.
 """
@@ -16,11 +16,10 @@ from opdefs.rules.contents.arithmetic import floored_quotient, floored_remainder
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import (
     Operation,
-    dim_operation,
+    integer_operation,
     logical_and,
     logical_or,
     map_elements,
-    without_overflow,
 )
 from opdefs.rules.contents.floats import FloatArithmetic, float_operation
 from opdefs.rules.contents.logic import logical_xor
@@ -79,8 +78,7 @@ def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | No
     operation = _integer_operations(c).get(function)
     if operation is None:
         return None
-    on_dims = dim_operation(operation)
-    return lambda *elements: without_overflow(c, dtype, on_dims(*elements))
+    return integer_operation(c, dtype, operation)
 
 
 def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:

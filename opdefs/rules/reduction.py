@@ -16,10 +16,10 @@ from opdefs.rules.contents.elements import (
     logical_or,
     to_dim,
     truncated_quotient,
-    without_overflow,
 )
 from opdefs.rules.contents.float_intervals import float_ends, hull
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation
+from opdefs.rules.contents.integers import wrap_element
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.ordering import map_rows
 from opdefs.rules.contents.products import addition, multiplication, sum_elements, sum_products
@@ -143,7 +143,7 @@ def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -
     if is_float(dtype):
         return sum_products(c, dtype, [list(group)])
     known = _known_elements(group)
-    return None if known is None else without_overflow(c, dtype, c.numel(known))
+    return None if known is None else wrap_element(c, dtype, c.numel(known))
 
 
 def _mean(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:

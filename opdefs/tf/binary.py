@@ -23,12 +23,12 @@ from opdefs.rules.contents.bits import bitwise_operation, shift_operation
 from opdefs.rules.contents.elements import (
     dim_operation,
     fold_elements,
+    integer_operation,
     is_float,
     is_listable,
     list_elements,
     map_elements,
     to_dim,
-    without_overflow,
 )
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, fold_floats
 from opdefs.rules.contents.numpy_functions import numpy_function
@@ -124,8 +124,7 @@ def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         return map_elements(None, shape, floats.approximate_power, x, y)
     if is_float(x.dtype):
         return PartialTensor(x.dtype, shape, None)
-    operation = dim_operation(integer_power)
-    return map_elements(None, shape, lambda *elements: without_overflow(c, x.dtype, operation(*elements)), x, y)
+    return map_elements(None, shape, integer_operation(c, x.dtype, integer_power), x, y)
 
 
 @tf("Maximum", in_place=(0, 1))
@@ -133,7 +132,7 @@ def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at least a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
-        return extreme("Max", shape, x, y)
+        return extreme(c, "Max", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
         if a is None or b is None:
@@ -149,7 +148,7 @@ def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at most a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
-        return extreme("Min", shape, x, y)
+        return extreme(c, "Min", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
         if a is not None and b is not None:

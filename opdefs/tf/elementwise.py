@@ -145,7 +145,7 @@ def clip_by_value(c: InferenceContext, t: Operand, clip_value_min: Operand, clip
     for limit in (clip_value_min, clip_value_max):
         if limit.shape.dims is None or len(limit.shape.dims) > 0:
             return PartialTensor(t.dtype, t.shape, None)
-    return limit_elements(t, clip_value_min, clip_value_max)
+    return limit_elements(c, t, clip_value_min, clip_value_max)
 
 
 @tf("StochasticCastToInt")

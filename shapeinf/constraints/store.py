@@ -21,6 +21,7 @@ from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.equations import as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
+from shapeinf.expr.usual_bounds import usual_bounds
 
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
@@ -155,6 +156,11 @@ class ConstraintStore:
     def interval(self, d: Dim) -> Interval:
         """Bounds of a dim under the constraints."""
         return as_interval(self.bounds(d))
+
+    def usual_bounds(self, d: Dim, cap: int, *, cap_powers: bool = False) -> Bounds:
+        """Bounds of a dim under the constraints, with a cap for sizes without a bound; see `usual_bounds`."""
+        exact, usual = self.bounds(d), usual_bounds(self.canon(d), self._known, cap, cap_powers=cap_powers)
+        return max(exact[0], usual[0]), min(exact[1], usual[1])
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""

@@ -14,13 +14,16 @@ from opdefs.rules.contents.elements import (
     dim_operation,
     fold_dims,
     fold_elements,
+    integer_operation,
     is_float,
     map_dims,
     map_elements,
+    to_dim,
     truncated_quotient,
-    without_overflow,
 )
+from opdefs.rules.contents.float_formats import FLOAT64
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, fold_floats
+from opdefs.rules.contents.integers import fit_element
 from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
@@ -82,7 +85,7 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
 
-    return fold_dims(x.dtype, x.shape, numpy_function("abs"), operation, x)
+    return fold_dims(c, x.dtype, x.shape, numpy_function("abs"), operation, x)
 
 
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
@@ -93,7 +96,7 @@ def sign(c: InferenceContext, x: Operand) -> PartialTensor:
             return 1
         return -1 if c.prove_le(d, -1) is True else 0 if c.prove_eq(d, 0) is True else None
 
-    return fold_dims(x.dtype, x.shape, numpy_function("sign"), operation, x)
+    return fold_dims(c, x.dtype, x.shape, numpy_function("sign"), operation, x)
 
 
 def calculate(
@@ -111,16 +114,13 @@ def calculate(
     """
     if values[0].elements is None:  # as of most tensors
         return PartialTensor(dtype, shape, None)
-    sizes = map_dims(dtype, shape, symbolic, *values)
+    sizes = map_dims(c, dtype, shape, symbolic, *values)
     if sizes is not None:
         return sizes
     source = values[0].dtype
     if is_float(source) and rounded is not None:
         return fold_floats(c, dtype, shape, concrete, rounded, *values)
-    operation = dim_operation(symbolic)
-    return fold_elements(
-        dtype, shape, concrete, lambda *elements: without_overflow(c, source, operation(*elements)), *values
-    )
+    return fold_elements(dtype, shape, concrete, integer_operation(c, source, symbolic), *values)
 
 
 def binary_rule(
@@ -181,7 +181,7 @@ def integer_division(
     """A quotient or remainder of integers; an element is unknown where its divisor may be 0."""
     if may_have_zero(c, b):
         return map_elements(None, shape, dim_operation(symbolic), a, b)
-    return fold_dims(None, shape, concrete, symbolic, a, b)
+    return fold_dims(c, None, shape, concrete, symbolic, a, b)
 
 
 def may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
@@ -235,23 +235,35 @@ def integer_power(x: Dim, y: Dim) -> Dim | None:
 
 
 def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
-    """`a ** b` as a tensor of `shape`; contents for known operands and small integer exponents, typed as the base."""
+    """`a ** b` as a tensor of `shape`, typed as the base; contents for known operands and small integer exponents.
 
-    def float_power(x: Any, y: Any) -> Any:
-        import numpy as np
-
-        return np.power(x.astype(float), y).astype(x.dtype)
-
+    Runtimes compute powers of integers by products up to cubes, else in float64: what that rounds is unknown.
+    """
     if is_float(a.dtype):
-        return map_elements(a.dtype, shape, float_operation(c, a.dtype, float_power, FloatArithmetic.power), a, b)
-    return fold_elements(a.dtype, shape, float_power, dim_operation(integer_power), a, b)
+        return map_elements(
+            a.dtype, shape, float_operation(c, a.dtype, numpy_function("power"), FloatArithmetic.power), a, b
+        )
+    wide = FloatArithmetic(c, FLOAT64)
+
+    def operation(x: Element, y: Element) -> Element:
+        base, exponent = to_dim(x), to_dim(y)
+        if base is not None and isinstance(exponent, int) and 0 <= exponent <= 64:
+            result = integer_power(base, exponent)
+            exact = result is not None and (exponent <= 3 or wide.is_exact(result))
+            return fit_element(c, a.dtype, result) if exact else None
+        if type(x) is int and x > 0 and isinstance(y, (int, float)):
+            known = wide.truncate(wide.power(x, y))
+            return fit_element(c, a.dtype, to_dim(known))
+        return None
+
+    return map_elements(a.dtype, shape, operation, a, b)
 
 
-def extreme(name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
+def extreme(c: InferenceContext, name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
     """The maximum or minimum (`name` is `Max` or `Min`) of the elements at each position."""
     concrete = numpy_function("maximum") if name == "Max" else numpy_function("minimum")
     pick = maximum if name == "Max" else minimum
-    return fold_dims(None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
+    return fold_dims(c, None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
 
 
 def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> PartialTensor:
@@ -266,7 +278,9 @@ def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> Par
     return calculate(c, None, shape, sum_arrays, lambda *dims: sum(dims), sum_floats, *xs)
 
 
-def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None) -> PartialTensor:
+def limit_elements(
+    c: InferenceContext, x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None
+) -> PartialTensor:
     """The elements clipped to the limits; unknown where a limit is not a single number."""
     result = x
     for bound, concrete, pick in (
@@ -274,7 +288,7 @@ def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTen
         (high, numpy_function("minimum"), minimum),
     ):
         if bound is not None and bound.shape.dims in ((), (1,)):
-            result = fold_dims(x.dtype, x.shape, concrete, pick, result, bound)
+            result = fold_dims(c, x.dtype, x.shape, concrete, pick, result, bound)
         elif bound is not None:
             result = PartialTensor(x.dtype, x.shape, None)  # a limit of each element
     return result

@@ -8,9 +8,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from opdefs.rules.contents.elements import Operation, dim_operation, without_overflow
+from opdefs.rules.contents.elements import Operation, integer_operation
 from shapeinf.expr import Dim
-from shapeinf.lattice import Element, element_bits
+from shapeinf.lattice import element_bits
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext
 
@@ -34,7 +34,7 @@ def bitwise_operation(c: InferenceContext, dtype: str | None, name: str) -> Oper
             return None
         return common if name == "and" else value + mask - (common if name == "or" else 2 * common)
 
-    return _fitting(c, dtype, operation)
+    return integer_operation(c, dtype, operation)
 
 
 def _common_bits(x: Dim, mask: int) -> Dim | None:
@@ -61,7 +61,7 @@ def _runs(mask: int) -> list[tuple[int, int]]:
 def inversion(c: InferenceContext, dtype: str | None) -> Operation:
     """All bits of an integer inverted: `-x - 1`, for an unsigned type the largest number minus x."""
     limits = INTEGER_RANGES.get(dtype or "")
-    return _fitting(c, dtype, lambda x: None if limits is None else limits[0] + limits[1] - x)
+    return integer_operation(c, dtype, lambda x: None if limits is None else limits[0] + limits[1] - x)
 
 
 def shift_operation(c: InferenceContext, dtype: str | None, *, left: bool, limited: bool = False) -> Operation:
@@ -81,18 +81,4 @@ def shift_operation(c: InferenceContext, dtype: str | None, *, left: bool, limit
             return None
         return x * 2**bits if left else x // 2**bits
 
-    return _fitting(c, dtype, operation)
-
-
-def _fitting(c: InferenceContext, dtype: str | None, operation: Callable[..., Dim | None]) -> Operation:
-    """An operation on dims, on elements of an integer type, whose numbers wrap around."""
-    apply = dim_operation(operation)
-    least, most = INTEGER_RANGES.get(dtype or "", (0, -1))
-
-    def fit(*elements: Element) -> Element:
-        result = apply(*elements)
-        if isinstance(result, int) and most > least:
-            return (result - least) % (most - least + 1) + least
-        return without_overflow(c, dtype, result)
-
-    return fit
+    return integer_operation(c, dtype, operation)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from opdefs.rules.contents.elements import (
     INDEX_TYPES,
     are_dims,
-    drop_overflow,
     fold_elements,
     is_float,
     is_listable,
     map_elements,
-    without_overflow,
+    to_dim,
 )
 from opdefs.rules.contents.float_formats import float_format
 from opdefs.rules.contents.float_intervals import combine, float_ends
 from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic, to_fraction
+from opdefs.rules.contents.integers import fit_element, wrap, wrap_element
 from opdefs.rules.contents.progressions import convert_progression
 from opdefs.rules.contents.text import format_integer, map_texts, parse_number
 from shapeinf.expr import Dimension
@@ -161,9 +161,8 @@ def _is_exact(elements: Sequence[Element], source: str, dtype: str) -> bool:
     """Whether these are ints or sizes of an index type that `dtype` represents exactly; for floats, only ints."""
     if source not in INDEX_TYPES or not are_dims(elements):
         return False
-    if dtype in INDEX_TYPES:
-        least, most = INTEGER_RANGES[dtype]
-        return all([type(e) is Dimension or least <= e <= most for e in elements])  # type: ignore[operator]
+    if dtype in ("int64", source):
+        return True
     limit = _EXACT_FLOATS.get(dtype)
     return limit is not None and all([type(e) is int and -limit <= e <= limit for e in elements])
 
@@ -196,12 +195,11 @@ def _cast_to_float(
 def _cast_to_int(
     c: InferenceContext, element: Dimension | Quotient, source_dtype: str | None, dtype: str, _: bool
 ) -> Element:
-    """The integer part of an element where the integer type can represent it; indices are assumed to fit."""
+    """The integer part of a float that the integer type represents; integers wrap around."""
     floats = arithmetic(c, source_dtype)
-    integer = element if floats is None else floats.truncate(element)
-    if not isinstance(integer, Dimension):
-        return drop_overflow(dtype, int(integer)) if isinstance(integer, (int, float)) else None
-    return without_overflow(c, dtype, integer)
+    if floats is None:
+        return wrap_element(c, dtype, element)
+    return fit_element(c, dtype, to_dim(floats.truncate(element)))
 
 
 def _truncate(element: int | float, dtype: str) -> int | None:
@@ -209,6 +207,4 @@ def _truncate(element: int | float, dtype: str) -> int | None:
     if isinstance(element, float):
         least, greatest = INTEGER_RANGES[dtype]
         return int(element) if isfinite(element) and least <= int(element) <= greatest else None
-    import numpy as np
-
-    return int(np.array(element).astype(_numpy_dtype(dtype)))
+    return wrap(dtype, int(element))

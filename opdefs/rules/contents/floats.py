@@ -43,12 +43,10 @@ from opdefs.rules.contents.float_intervals import (
     integral,
     square_root,
 )
+from opdefs.rules.contents.integers import MIN_LIMIT
 from shapeinf.expr import Dim, Dimension, ceildiv, maximum
 from shapeinf.lattice import Element, FloatInterval, PartialTensor, Quotient, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
-
-MIN_LIMIT = 2**16
-"""Sizes are not assumed to be less than this; the result is unknown instead."""
 
 MAX_EXACT = 2**53
 """Bounded integers are intervals of floats up to this number, which float64 represents with all before it."""
@@ -101,7 +99,7 @@ class FloatArithmetic:
             return self._number(Fraction(n, d if isinstance(d, int) else 1))
         if d != 1:
             return Quotient(n, d)
-        return n if self._is_exact(n, 1) else self.fresh_between(n, n)
+        return n if self.is_exact(n, 1) else self.fresh_between(n, n)
 
     def _number(self, fraction: Fraction) -> float | None:
         """A fraction as a float; None where the type does not represent it exactly."""
@@ -114,9 +112,9 @@ class FloatArithmetic:
         if not isinstance(element, Quotient) or parts is None:
             return parts
         n, d = parts
-        return parts if isinstance(d, int) and not d & (d - 1) and self._is_exact(n, d) else None
+        return parts if isinstance(d, int) and not d & (d - 1) and self.is_exact(n, d) else None
 
-    def _is_exact(self, n: Dim, d: int) -> bool:
+    def is_exact(self, n: Dim, d: int = 1) -> bool:
         """Whether the type represents `n/d` exactly, for a power of two d: proven or assumed."""
         factor = content(n)
         if not factor:

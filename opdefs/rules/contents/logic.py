@@ -47,7 +47,7 @@ def compare(
 
     if any([FloatInterval in map(type, x.elements or ()) for x in (a, b)]):
         return map_elements("bool", shape, lambda x, y: _compare_floats(concrete, x, y), a, b)
-    return fold_dims("bool", shape, concrete, decide, a, b)
+    return fold_dims(c, "bool", shape, concrete, decide, a, b)
 
 
 def _compare_floats(concrete: Callable[[Any, Any], Any], x: Element, y: Element) -> bool | None:

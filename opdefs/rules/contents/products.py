@@ -12,17 +12,10 @@ from fractions import Fraction
 from itertools import product
 from math import inf, isfinite, nextafter, prod
 
-from opdefs.rules.contents.elements import (
-    Operation,
-    dim_operation,
-    is_float,
-    is_listable,
-    map_elements,
-    to_dim,
-    without_overflow,
-)
+from opdefs.rules.contents.elements import Operation, integer_operation, is_float, is_listable, map_elements, to_dim
 from opdefs.rules.contents.float_intervals import float_ends, hull
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation
+from opdefs.rules.contents.integers import wrap_element
 from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim
 from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape
@@ -42,8 +35,7 @@ def element_operation(
     """An operation on elements of any numeric type: of floats, `concrete` on numbers and else `rounded`."""
     if is_float(dtype):
         return float_operation(c, dtype, concrete, rounded)
-    operation = dim_operation(symbolic)
-    return lambda *elements: without_overflow(c, dtype, operation(*elements))
+    return integer_operation(c, dtype, symbolic)
 
 
 def multiplication(c: InferenceContext, dtype: str | None) -> Operation:
@@ -71,7 +63,7 @@ def sum_products(c: InferenceContext, dtype: str | None, terms: Sequence[Sequenc
     if not is_float(dtype):
         dims = [[to_dim(factor) for factor in factors] for factors in terms]
         known = [[d for d in factors if d is not None] for factors in dims]
-        return without_overflow(c, dtype, sum(map(c.numel, known))) if known == dims else None
+        return wrap_element(c, dtype, sum(map(c.numel, known))) if known == dims else None
     floats = arithmetic(c, dtype)
     if floats is None:
         return None

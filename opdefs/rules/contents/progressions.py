@@ -8,7 +8,8 @@ from math import isfinite, nan
 from opdefs.rules.contents.elements import INDEX_TYPES, clamp_at_zero, is_listable, known_dims, to_dim
 from opdefs.rules.contents.float_formats import FLOAT64, float_format
 from opdefs.rules.contents.float_intervals import are_numbers, float_ends, hull
-from opdefs.rules.contents.floats import FloatArithmetic, arithmetic
+from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic
+from opdefs.rules.contents.integers import wrap, wrap_element
 from opdefs.rules.operands import require_single
 from shapeinf.expr import Dim, Dimension, ceildiv
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape
@@ -245,7 +246,10 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
         c.fail("the step of a range must not be 0")
     if first is None or last is None or step is None:
         return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
-    shape = Shape((_range_count(c, last - first, step),))
+    span = last - first
+    if wrap_element(c, start.dtype, span) != span:  # runtimes subtract in the type of the operands
+        return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
+    shape = Shape((_range_count(c, span, step),))
     if not is_listable(shape):
         return arithmetic_vector(start.dtype, shape, first, step)
     return PartialTensor(start.dtype, shape, [first + step * i for i in range(int(shape[0]))])
@@ -307,7 +311,10 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
         c.fail("a range requires numbers", str(a.dtype))
     if d.item() == 0:
         c.fail("the step of a range must not be 0")
-    count = int(max(0, -((a.item() - b.item()) // d.item())))
+    span, step = b.item() - a.item(), d.item()
+    if wrap(start.dtype, span) != span or abs(span) > MAX_EXACT:  # runtimes subtract in the type, and divide in float64
+        return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
+    count = max(0, -(-span // step))
     if not is_listable(Shape((count,))):
         return arithmetic_vector(start.dtype, Shape((count,)), a.item(), d.item())
     return PartialTensor(start.dtype, Shape((count,)), [a.item() + i * d.item() for i in range(count)])

@@ -1,0 +1,64 @@
+"""Bounds of dims at usual sizes: where a size has no bound, it is less than a cap, as every size in a memory is."""
+
+from __future__ import annotations
+
+from math import inf
+
+from shapeinf.expr.atoms import Floor, Symbol
+from shapeinf.expr.dimension import Dim, Monomial, Scope
+from shapeinf.expr.interval import Bounds, BoundsTable, bounds_with, quotient_bounds
+
+
+def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
+    """The bounds of a dim, with a cap for the absolute value of symbols without a bound.
+
+    The cap also holds for the product of several of these, which is a number of elements, and with `cap_powers` for
+    powers of them.
+    """
+    if isinstance(d, int):
+        return d, d
+    low, high = 0, 0
+    for monomial, coefficient in d.terms:
+        ends = _bound_monomial(d.scope, monomial, known, cap, cap_powers)
+        products = [coefficient * end for end in ends]
+        low, high = low + min(products), high + max(products)
+    return low, high
+
+
+def _bound_monomial(
+    scope: Scope, monomial: Monomial, known: BoundsTable, cap: int, cap_powers: bool
+) -> tuple[int, int]:
+    """The bounds of a product of atoms."""
+    bounded, unbounded = (1, 1), (1, 1)
+    largest, is_capped = cap, True
+    for atom in monomial:
+        low, high = bounds_with(scope.atom_dim(atom), known)
+        if low != -inf and high != inf:
+            bounded = _multiply(bounded, (int(low), int(high)))
+            continue
+        ends = _bound_atom(scope, atom, known, cap, cap_powers)
+        unbounded = _multiply(unbounded, (int(max(low, ends[0])), int(min(high, ends[1]))))
+        largest = max(largest, -ends[0], ends[1])
+        is_capped = is_capped and (cap_powers or monomial.count(atom) == 1)
+    if is_capped:
+        unbounded = max(unbounded[0], -largest), min(unbounded[1], largest)
+    return _multiply(bounded, unbounded)
+
+
+def _multiply(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _bound_atom(scope: Scope, atom: int, known: BoundsTable, cap: int, cap_powers: bool) -> tuple[int, int]:
+    """The bounds of an atom that has none, from those of the dims in it."""
+    record = scope.atoms[atom]
+    if isinstance(record, Symbol):
+        return -cap, cap
+    parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
+    bounds = [usual_bounds(part, known, cap, cap_powers=cap_powers) for part in parts]
+    if isinstance(record, Floor):
+        low, high = quotient_bounds(*bounds)
+        most = max(-bounds[0][0], bounds[0][1]) + 1  # for divisors of unknown sign
+        return int(max(low, -most)), int(min(high, most))
+    return int(max(b[0] for b in bounds)), int(max(b[1] for b in bounds))
