@@ -1,4 +1,4 @@
-"""Expressions between a size and a shape, as written in TensorFlow: the sizes of a tensor, computed from those of another.
+"""Expressions between a size and a shape, as written in TensorFlow: sizes computed from those of another tensor.
 
 `python -m tests.differential.contents.tensorflow_expressions` traces all of them into one graph over an input `x` of
 unknown sizes, runs it in TensorFlow, and records the graph with the sizes of each result at the sizes of `SIZES`. The
