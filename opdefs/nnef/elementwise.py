@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from opdefs.nnef.broadcasting import broadcast, require_broadcast_to
 from opdefs.nnef.dialect import nnef
+from opdefs.rules.contents.conditions import select_by_condition
 from opdefs.rules.contents.elements import (
     Verdict,
     compare_le,
@@ -19,7 +20,6 @@ from opdefs.rules.contents.elements import (
     logical_not,
     logical_or,
     map_elements,
-    selection,
 )
 from opdefs.rules.numbers import read_int
 from shapeinf.expr import Dim, maximum, minimum
@@ -178,7 +178,7 @@ def select(c: InferenceContext, condition: Operand, true_value: Operand, false_v
     """Broadcasting of all three; elements are known where the condition is."""
     shape = broadcast(c, condition.shape, true_value.shape, false_value.shape)
     dtype = _common_dtype((true_value, false_value))
-    return map_elements(dtype, shape, selection(c), condition, true_value, false_value)
+    return select_by_condition(c, dtype, shape, condition, true_value, false_value)
 
 
 @nnef("prelu", in_place=(0,))

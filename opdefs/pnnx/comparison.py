@@ -15,8 +15,9 @@ from opdefs.pnnx.operands import (
     tensor_or_number,
 )
 from opdefs.rules.contents.arithmetic import extreme, limit_elements, numpy_broadcast
+from opdefs.rules.contents.conditions import select_by_condition
 from opdefs.rules.contents.conversion import convert
-from opdefs.rules.contents.elements import logical_not, logical_or, map_elements, selection
+from opdefs.rules.contents.elements import logical_not, logical_or, map_elements
 from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
@@ -150,7 +151,7 @@ def _select(
     shape = c.broadcast(condition.shape, *(choice.shape for choice in choices))
     if dtype is None:
         return PartialTensor(None, shape, None)
-    return map_elements(dtype, shape, selection(c), convert(c, condition, "bool"), *choices)
+    return select_by_condition(c, dtype, shape, convert(c, condition, "bool"), *choices)
 
 
 def positions(c: InferenceContext, x: PartialTensor) -> SequenceType:

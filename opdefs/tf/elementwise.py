@@ -6,6 +6,7 @@ reuse the buffer of the operand.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 from opdefs.rules.contents.arithmetic import absolute, approximate, limit_elements, sign, unary_rule, unknown
@@ -13,11 +14,12 @@ from opdefs.rules.contents.bits import inversion
 from opdefs.rules.contents.elements import dim_operation, logical_not, map_elements
 from opdefs.rules.contents.floats import FloatArithmetic
 from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.ordering import insertion_position
 from opdefs.rules.contents.truth import infinity_test, is_finite_number, is_not_a_number
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import PartialTensor, Shape, element_bits
+from shapeinf.expr import Dim, Dimension, maximum, minimum
+from shapeinf.lattice import Element, PartialTensor, Shape, element_bits
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -159,14 +161,16 @@ def stochastic_cast(c: InferenceContext, input: Shape, key: Shape, counter: Shap
 
 @tf("Bucketize")
 def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...]) -> PartialTensor:
-    """[*S] -> [*S]: the bucket of each known number."""
-    array = input.array()
-    if array is None or array.dtype.kind not in "if":
-        return PartialTensor("int32", input.shape, None)
+    """[*S] -> [*S]: the bucket of each number, the number of boundaries that are not above it."""
     import numpy as np
 
-    buckets = np.searchsorted(np.array(boundaries, dtype=np.float32), array, side="right")
-    return PartialTensor("int32", input.shape, buckets.reshape(-1).tolist())
+    limits = np.array(boundaries, dtype=np.float32).tolist()
+
+    def bucket(element: Element) -> Element:
+        of_size = isinstance(element, Dimension)  # a size is not below a boundary if it is not below the next integer
+        return insertion_position(c, [*map(ceil, limits)] if of_size else limits, element, after_equal=True)
+
+    return map_elements("int32", input.shape, bucket, input)
 
 
 @tf("Cross")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from opdefs.rules.contents.conditions import MAX_CHOICES, indicator
 from opdefs.rules.contents.elements import (
     INDEX_TYPES,
     are_dims,
@@ -13,6 +14,7 @@ from opdefs.rules.contents.elements import (
     is_float,
     is_listable,
     map_elements,
+    nonnegative_condition,
     to_dim,
 )
 from opdefs.rules.contents.float_formats import float_format
@@ -21,6 +23,7 @@ from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic,
 from opdefs.rules.contents.integers import fit_element, wrap, wrap_element
 from opdefs.rules.contents.progressions import convert_progression
 from opdefs.rules.contents.text import format_integer, map_texts, parse_number
+from opdefs.rules.contents.truth import is_nonzero
 from shapeinf.expr import Dimension
 from shapeinf.lattice import (
     Condition,
@@ -91,6 +94,7 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
     """The tensor in another type that numpy has, converted element by element where some are symbolic."""
     target = float_format(dtype)
     narrow = target if target is not None and len(target.computed_in) > 1 and not saturate else None
+    few = len(x.elements or ()) <= MAX_CHOICES
 
     def convert_array(array: Any) -> Any:
         kind = _numpy_dtype(dtype)
@@ -99,8 +103,10 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
     def convert_element(element: Element) -> Element:
         if element is None or isinstance(element, (complex, str)):
             return None
-        if dtype == "bool" or isinstance(element, Condition):
-            return _is_nonzero(element) if dtype == "bool" else None
+        if dtype == "bool":
+            return _is_nonzero(c, element)
+        if isinstance(element, Condition):
+            return indicator(element.expression) if dtype in _TYPES_OF_INDICATORS and few else None
         if isinstance(element, FloatInterval) or (narrow is not None and isinstance(element, (int, float))):
             return _cast_known(c, element, dtype)
         if isinstance(element, (Dimension, Quotient)):
@@ -124,11 +130,16 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
     return fold_elements(dtype, x.shape, convert_array, convert_element, x)
 
 
-def _is_nonzero(element: Element) -> Element:
-    """Whether an element is not 0; None where that is undecided."""
-    if isinstance(element, FloatInterval):
-        return None if element.low <= 0 <= element.high else True
-    return element if isinstance(element, Condition) else bool(element) if isinstance(element, (int, float)) else None
+_TYPES_OF_INDICATORS = frozenset({"int32", "int64", "float32", "float64"})
+"""Types in which an undecided condition is an expression of sizes, 1 or 0."""
+
+
+def _is_nonzero(c: InferenceContext, element: Element) -> Element:
+    """Whether an element is not 0; a condition for a size, None where that is unknown."""
+    decided = element if isinstance(element, Condition) else is_nonzero(c, element)
+    if decided is None and isinstance(element, Dimension) and c.prove_le(0, element) is True:
+        return nonnegative_condition(element - 1)
+    return decided
 
 
 def _cast_known(c: InferenceContext, element: int | float | FloatInterval, dtype: str) -> Element:

@@ -358,16 +358,3 @@ def logical_not(a: Element) -> Element:
     if isinstance(a, Condition):
         return nonnegative_condition(-a.expression - 1)
     return not a if isinstance(a, bool) else None
-
-
-def selection(c: InferenceContext) -> Operation:
-    """The operation `a if condition else b`; its result is None where the condition is undecided and a and b differ."""
-
-    def select(condition: Element, a: Element, b: Element) -> Element:
-        if isinstance(condition, bool):
-            return a if condition else b
-        left, right = to_dim(a), to_dim(b)
-        same = left is not None and right is not None and c.prove_eq(left, right) is True
-        return a if same else None
-
-    return select

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 
+from opdefs.rules.contents.conditions import indicator
 from opdefs.rules.contents.elements import element_array, is_listable, to_dim
 from opdefs.rules.contents.float_intervals import float_ends
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, FloatInterval, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -71,6 +73,38 @@ def sorted_positions(c: InferenceContext, row: Sequence[Element], *, largest: bo
         return None
 
 
+def _undecided_extremes(row: Sequence[Element], count: int, largest: bool) -> list[Element] | None:
+    """The largest or smallest elements in order, as maxima and minima of dims; None for longer rows and others."""
+    dims = [d for d in map(to_dim, row) if d is not None]
+    if len(dims) < len(row) or len(row) > (MAX_TERMS if count == 1 else MAX_SORTED):
+        return None
+    upper, lower = (maximum, minimum) if largest else (minimum, maximum)
+    if count == 1:
+        return [upper(*dims)]
+    for end in range(len(dims) - 1, 0, -1):  # after each round, the last element of the rest is in its place
+        for i in range(end):
+            dims[i], dims[i + 1] = upper(dims[i], dims[i + 1]), lower(dims[i], dims[i + 1])
+    return list(dims[:count])
+
+
+MAX_TERMS = 8
+"""The most undecided elements of which the maximum is an expression."""
+
+MAX_SORTED = 3
+"""The most undecided elements that are brought into order as expressions."""
+
+
+def _undecided_position(c: InferenceContext, row: Sequence[Element], largest: bool, last: bool) -> Element:
+    """The position of an extreme that is undecided: an expression of two dims, else an unknown inside the row."""
+    dims = [d for d in map(to_dim, row) if d is not None]
+    if len(dims) < len(row):
+        return None
+    if len(dims) > 2:
+        return c.fresh("position", 0, len(dims) - 1)
+    ahead = dims[1] - dims[0] if largest else dims[0] - dims[1]
+    return indicator(ahead if last else ahead - 1)
+
+
 def extreme_position(c: InferenceContext, row: Sequence[Element], *, largest: bool, last: bool = False) -> int | None:
     """The position of the largest or the smallest element: of several, the first or the last one."""
     if not row:
@@ -85,6 +119,15 @@ def extreme_position(c: InferenceContext, row: Sequence[Element], *, largest: bo
             return None
         best = best if keeps else i
     return best
+
+
+def extreme_element(c: InferenceContext, row: Sequence[Element], *, largest: bool) -> Element:
+    """The largest or the smallest element, as a maximum or minimum of dims where it is undecided."""
+    position = extreme_position(c, row, largest=largest)
+    if position is not None:
+        return row[position]
+    undecided = _undecided_extremes(row, 1, largest)
+    return None if undecided is None else undecided[0]
 
 
 def map_rows(
@@ -125,11 +168,13 @@ def top_elements(
 
     def positions(row: list[Element]) -> Sequence[Element] | None:
         order = sorted_positions(c, row, largest=largest)
+        if order is None and count == 1:
+            return [_undecided_position(c, row, largest, last=False)]
         return None if order is None else order[:count]
 
     def values(row: list[Element]) -> Sequence[Element] | None:
         order = sorted_positions(c, row, largest=largest)
-        return None if order is None else [row[i] for i in order[:count]]
+        return _undecided_extremes(row, count, largest) if order is None else [row[i] for i in order[:count]]
 
     return map_rows(x, axis, values, shape), map_rows(x, axis, positions, shape)
 
@@ -140,22 +185,29 @@ def extreme_positions(
     """The position of the largest or smallest element along an axis, as the elements of `shape`."""
 
     def position(row: list[Element]) -> Sequence[Element]:
-        return [extreme_position(c, row, largest=largest, last=last)]
+        known = extreme_position(c, row, largest=largest, last=last)
+        return [_undecided_position(c, row, largest, last) if known is None else known]
 
     return map_rows(x, axis, position, shape)
 
 
 def insertion_position(
     c: InferenceContext, ordered: Sequence[Element], element: Element, *, after_equal: bool
-) -> int | None:
+) -> Element:
     """The number of elements of an ordered row that are less than an element, or also of those that equal it."""
-    for i, other in enumerate(ordered):
+    position: Dim = 0
+    for other in ordered:
         before = is_at_most(c, other, element) if after_equal else _is_less(c, other, element)
         if before is None:
-            return None
-        if not before:
-            return i
-    return len(ordered)
+            first, second = to_dim(other), to_dim(element)
+            if first is None or second is None or len(ordered) > MAX_TERMS:
+                return None
+            position = position + indicator(second - first if after_equal else second - first - 1)
+        elif before:
+            position = position + 1
+        else:
+            break
+    return position
 
 
 def _is_less(c: InferenceContext, a: Element, b: Element) -> bool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from opdefs.rules.contents.elements import Elements
-from opdefs.rules.contents.ordering import extreme_position
+from opdefs.rules.contents.ordering import extreme_element
 from opdefs.rules.contents.products import addition, negation, sum_elements, sum_products
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
@@ -33,9 +33,7 @@ def update_rule(c: InferenceContext, dtype: str | None, reduction: str) -> Combi
         return sum_products(c, dtype, [[element, *updates]])
 
     def extreme(element: Element, updates: Sequence[Element]) -> Element:
-        row = [element, *updates]
-        position = extreme_position(c, row, largest=reduction == "max")
-        return None if position is None else row[position]
+        return extreme_element(c, [element, *updates], largest=reduction == "max")
 
     rules = {"none": replace_element, "add": total, "sub": total, "mul": product, "max": extreme, "min": extreme}
     return rules.get(reduction, lambda element, updates: None)
