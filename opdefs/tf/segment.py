@@ -107,7 +107,13 @@ def _gathered_rows(c: InferenceContext, data: Shape, indices: Shape, segment_ids
 @tf("SparseSegmentSum")
 def sparse_segment_sums(c: InferenceContext, data: Value, indices: Value, segment_ids: Value) -> PartialTensor:
     """[N, *S], indices [K], sorted ids [K] -> [segments, *S]: the sums of the rows at the indices."""
-    shape = sparse_segments(c, data.shape, indices.shape, segment_ids)
+    return _sum_rows(c, data, indices, segment_ids, sparse_segments(c, data.shape, indices.shape, segment_ids))
+
+
+def _sum_rows(
+    c: InferenceContext, data: PartialTensor, indices: PartialTensor, segment_ids: PartialTensor, shape: Shape
+) -> PartialTensor:
+    """The sums of the rows at the indices, of `shape`: one for each segment."""
     rows = known_ints(indices)
     if data.elements is None or rows is None or any(not 0 <= row < int(data.shape[0]) for row in rows):  # type: ignore[arg-type]
         return PartialTensor(data.dtype, shape, None)
@@ -122,7 +128,16 @@ def sparse_segments(c: InferenceContext, data: Shape, indices: Shape, segment_id
     return _replace_rows(c, data, _sorted_segments(c, segment_ids))
 
 
-@tf("SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments", "SparseSegmentSumWithNumSegments")
+@tf("SparseSegmentSumWithNumSegments")
+def counted_segment_sums(
+    c: InferenceContext, data: Value, indices: Value, segment_ids: Value, num_segments: Value
+) -> PartialTensor:
+    """As SparseSegmentSum, with `num_segments` [] segments."""
+    shape = counted_sparse_segments(c, data.shape, indices.shape, segment_ids.shape, num_segments)
+    return _sum_rows(c, data, indices, segment_ids, shape)
+
+
+@tf("SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments")
 def counted_sparse_segments(
     c: InferenceContext, data: Shape, indices: Shape, segment_ids: Shape, num_segments: Value
 ) -> Shape:

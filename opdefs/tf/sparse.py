@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.constants import constant_tensor
+from opdefs.rules.contents.elements import is_listable, known_ints
+from opdefs.rules.gathering import scatter_tuples
+from opdefs.rules.repetition import broadcast_elements
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import (
     SparseShapes,
@@ -118,13 +121,27 @@ def sparse_tensor_dense_matmul(
 @tf("SparseToDense")
 def sparse_to_dense(
     c: InferenceContext,
-    sparse_indices: Shape,
+    sparse_indices: Value,
     output_shape: Value,
-    sparse_values: Shape,
-    default_value: Shape,
-) -> Shape:
-    """Indices, [R], values, [] -> the shape in `output_shape`."""
-    return c.make_shape_from_shape_tensor(1)
+    sparse_values: Value,
+    default_value: Value,
+) -> PartialTensor:
+    """Indices, [R], values, [] -> the shape in `output_shape`: the values at the indices, the default elsewhere."""
+    shape = c.make_shape_from_shape_tensor(1)
+    fill = default_value.elements[0] if default_value.elements and default_value.shape.dims == () else None
+    default = constant_tensor(sparse_values.dtype, shape, fill)
+    indices, rank = sparse_indices.shape.dims, len(shape.dims or ())
+    if indices is None or len(indices) > 2 or not is_listable(sparse_indices.shape) or not rank:
+        return PartialTensor(sparse_values.dtype, shape, None)
+    count = int(indices[0]) if indices else 1  # type: ignore[arg-type]
+    if (indices[1] if len(indices) == 2 else 1) != rank or default.elements is None:
+        return PartialTensor(sparse_values.dtype, shape, None)
+    places = PartialTensor(sparse_indices.dtype, Shape((count, rank)), sparse_indices.elements)
+    sizes = [d for d in shape if isinstance(d, int)]
+    positions = known_ints(places)
+    if positions is None or any(not 0 <= p < sizes[i % rank] for i, p in enumerate(positions)):
+        return PartialTensor(sparse_values.dtype, shape, None)
+    return scatter_tuples(default, places, broadcast_elements(sparse_values, Shape((count,))))
 
 
 def _reduced_sizes(c: InferenceContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:

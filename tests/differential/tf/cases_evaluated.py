@@ -183,6 +183,29 @@ PLACES = [
     Case("LinSpace", (scalar(3, np.float32), scalar(6, np.float32), scalar(1))),
 ]
 
+SAME = [
+    Case("Concat", (scalar(0), [SIZES, i32(1)])),
+    Case("ConcatV2", ([GRID, GRID], scalar(1))),
+    Case("Squeeze", (i32([[3], [4]]),)),
+    Case("ExpandDims", (SIZES, scalar(0))),
+    Case("Transpose", (GRID, i32(1, 0))),
+    Case("ConjugateTranspose", (GRID, i32(1, 0))),
+    Case("IdentityN", ([SIZES, FRACTIONS],)),
+    Case("CheckNumerics", (FRACTIONS,), {"message": ""}),
+    Case("EnsureShape", (SIZES,), {"shape": [4]}),
+    Case("DynamicStitch", ([i32(0, 2), i32(1)], [i32(5, 6), i32(7)])),
+    Case("ParallelDynamicStitch", ([i32(0, 2), i32(1)], [i32(5, 6), i32(7)])),
+    Case("SparseToDense", (i32([0, 2], [1, 0]), i32(2, 3), i32(8, 9), scalar(7))),
+    Case("SparseToDense", (i32(1, 3), i32(4), scalar(5), scalar(0))),
+    Case("SparseToDense", (scalar(2), i32(4), scalar(5), scalar(0))),
+    Case("TensorStridedSliceUpdate", (SIZES, i32(1), i32(4), i32(2), i32(9, 8))),
+    Case("TensorStridedSliceUpdate", (GRID, i32(0, 1), i32(2, 2), i32(1, 1), scalar(9))),
+    Case("SparseSegmentSumWithNumSegments", (f32([1, 2], [3, 4]), i32(1, 0), i32(0, 0), scalar(3))),
+    Case("StridedSlice", (SIZES, i32(1), i32(4), i32(2))),
+    Case("BroadcastArgs", (i32(2, 1), i32(1, 3))),
+    Case("MirrorPad", (SIZES, i32([1, 1])), {"mode": "REFLECT"}),
+]
+
 BITS = [
     *(
         Case(f"Bitwise{op}", (x, np.array(m, x.dtype)))
@@ -245,4 +268,4 @@ FUNCTIONS = [
     *(Case(op, (f32(0.0, 2.0, 7.0), f32(2.0, 5.0, 3.0))) for op in ("DivNoNan", "MulNoNan", "Xdivy")),
 ]
 
-CASES = [*PRODUCTS, *ORDER, *SEGMENTS, *PLACES, *BITS, *STRINGS, *FUNCTIONS]
+CASES = [*PRODUCTS, *ORDER, *SEGMENTS, *PLACES, *SAME, *BITS, *STRINGS, *FUNCTIONS]
