@@ -57,8 +57,8 @@ def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
 
 
 def fresh_count(c: InferenceContext, most: Dim, lo: int = 0) -> Dim:
-    """An unknown count of at most `most`."""
-    return c.fresh_at_most(most, "count", lo)
+    """An unknown count of at most `most`; a number between equal bounds."""
+    return lo if most == lo else c.fresh_at_most(most, "count", lo)
 
 
 def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
@@ -90,7 +90,7 @@ def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTe
     c.expect(batch, batches, "boxes and scores must have the same batch size")
     c.expect(count, counts, "scores must have a score for each box")
     most = _box_limit(c, c.interval(count).hi, limit)
-    return 0 if most == 0 else c.fresh_at_most(c.numel((batch, classes, count if most is None else most)), "count")
+    return 0 if most == 0 else fresh_count(c, c.numel((batch, classes, count if most is None else most)))
 
 
 def _box_limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:

@@ -273,13 +273,8 @@ class RuleContext:
         self.created_unknowns = True
         return self.store.new_size(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
-    def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dim:
-        """A new unknown with the symbolic upper limit `most`, which holds by definition and is no constraint.
-
-        Between equal bounds it is their number.
-        """
-        if most == lo:
-            return lo
+    def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
+        """A new unknown with the symbolic upper limit `most`, which holds by definition and is no constraint."""
         symbol = self.fresh(hint, lo, self.interval(most).hi)
         self.store.set_limit(symbol, most)
         return symbol

@@ -14,7 +14,7 @@ OPSETS = {"": 26, "ai.onnx.ml": 5, "com.microsoft": 1}
 
 
 def definition(case):
-    op_def = default_registry().dialect("onnx").lookup(case.domain, case.op, OPSETS[case.domain])
+    op_def = default_registry().dialect("onnx").lookup(case.domain, case.op, case.opset or OPSETS[case.domain])
     assert op_def is not None
     return op_def
 
@@ -26,7 +26,8 @@ def run(case):
     outputs = [f"y{i}" for i in range(case.outputs)]
     node = helper.make_node(case.op, names, outputs, domain=case.domain, **case.attributes)
     graph = helper.make_graph([node], "g", [], [helper.make_empty_tensor_value_info(n) for n in outputs], constants)
-    opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
+    versions = OPSETS | ({case.domain: case.opset} if case.opset else {})
+    opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
     return session_of(helper.make_model(graph, opset_imports=opsets, ir_version=10)).run(None, {})
 
 

@@ -261,4 +261,17 @@ FUNCTIONS = [
     Case("MatMul", (f32([3.3, 7.1]), f32([0.1, 1], [0.2, -1]))),
 ]
 
-CASES = [*FUNCTIONS, *STRINGS, *INDEXING, *ORDER, *SUMS, *BITS, *ELEMENTS]
+OTHERS = [
+    Case("ExpandDims", (SIZES, one(0, np.int32)), domain=MS),
+    Case("Pad", (SIZES.astype(np.float32), i64(1, 2), one(9, np.float32)), domain=MS),
+    Case("Range", (one(2), one(11), one(3)), domain=MS),
+    Case("GatherND", (GRID.astype(np.float32), i64([0, 1], [1, 2])), domain=MS),
+    Case("Trilu", (GRID, one(1)), domain=MS),
+    Case("Unique", (f32(3, 1, 3, 2, 1),), domain=MS, outputs=3),
+    Case("ArrayFeatureExtractor", (GRID, i64([2, 0])), domain=ML),
+    Case("ArrayFeatureExtractor", (SIZES, i64([2, 0])), domain=ML),
+    Case("Scatter", (GRID, i64([2, 0], [1, 0]), i64([9, 8], [7, 6])), {"axis": 1}, opset=9),
+    Case("BitCast", (f32(1.5, -2.0),), {"to": 6}),
+]
+
+CASES = [*OTHERS, *FUNCTIONS, *STRINGS, *INDEXING, *ORDER, *SUMS, *BITS, *ELEMENTS]

@@ -22,6 +22,7 @@ class Case:
     attributes: dict = attrs.field(factory=dict)
     domain: str = ""
     outputs: int = 1
+    opset: int = 0
     partial: tuple = ()
 
     def __str__(self):
