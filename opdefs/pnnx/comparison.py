@@ -31,6 +31,7 @@ from opdefs.rules.contents.logic import (
     connective_rule,
     logical_xor,
 )
+from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.unknowns import nonzero_count
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -158,6 +159,11 @@ def positions(c: InferenceContext, x: PartialTensor) -> SequenceType:
     """The indices of the elements that are not 0: one vector for each axis, all of the same length."""
     if x.shape.dims is None:
         return SequenceType(TensorType("int64", Shape((c.fresh("count"),))), None)
-    vector = TensorType("int64", Shape((nonzero_count(c, x),)))
     count = max(len(x.shape), 1)
+    known = nonzero_positions(x, nonzero_flags(c, x)) if x.shape.dims else None
+    if known is not None and known.elements is not None:
+        length = Shape((len(known.elements) // count,))
+        columns = [PartialTensor("int64", length, known.elements[axis::count]) for axis in range(count)]
+        return SequenceType(TensorType("int64", length), count, tuple(columns))
+    vector = TensorType("int64", Shape((nonzero_count(c, x),)))
     return SequenceType(vector, count, (vector,) * count)
