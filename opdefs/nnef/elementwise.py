@@ -23,7 +23,7 @@ from opdefs.rules.contents.elements import (
 )
 from opdefs.rules.numbers import read_int
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
+from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
 OnDims = Callable[..., Dim | None]
@@ -188,9 +188,9 @@ def prelu(c: InferenceContext, x: Shape, alpha: Shape) -> Shape:
 
 
 @nnef("add_n", in_place=(0, 1))
-def add_n(c: InferenceContext, *x: Shape) -> Shape | TensorType:
+def add_n(c: InferenceContext, *x: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; of none, a scalar."""
-    return broadcast(c, *x) if x else TensorType("float32", Shape(()))
+    return _map_dims(c, lambda *dims: sum(dims), *x) if x else PartialTensor("float32", Shape(()), None)
 
 
 @nnef("copy_n")

@@ -9,6 +9,8 @@ from opdefs.rules.contents.bits import bitwise_operation, inversion, shift_opera
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import map_elements
 from opdefs.rules.contents.logic import logical_xor
+from opdefs.rules.contents.products import multiplication
+from opdefs.rules.contents.truth import infinity_test, is_not_a_number
 from opdefs.rules.reduction import running_total
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -23,8 +25,14 @@ def read_dtype(c: InferenceContext, name: str) -> str:
     return dtype
 
 
+@nnef("square", in_place=(0,))
+def square(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]."""
+    multiply = multiplication(c, x.dtype)
+    return map_elements(x.dtype, x.shape, lambda element: multiply(element, element), x)
+
+
 @nnef(
-    "square",
     "recip",
     "tract_core_round_even",
     "tract_core_erf",
@@ -56,15 +64,15 @@ def element_wise_input(c: InferenceContext, input: Shape) -> TensorType:
 
 
 @nnef("tract_core_is_nan", "tract_onnx_is_nan")
-def is_nan(c: InferenceContext, x: Shape) -> TensorType:
+def is_nan(c: InferenceContext, x: Value) -> PartialTensor:
     """[*S] -> [*S] booleans."""
-    return TensorType("bool", x)
+    return map_elements("bool", x.shape, is_not_a_number, x)
 
 
 @nnef("tract_core_is_inf", "tract_onnx_isinf")
-def is_inf(c: InferenceContext, input: Shape) -> TensorType:
+def is_inf(c: InferenceContext, input: Value) -> PartialTensor:
     """[*S] -> [*S] booleans."""
-    return TensorType("bool", input)
+    return map_elements("bool", input.shape, infinity_test(), input)
 
 
 @nnef("tract_core_xor", in_place=(0, 1))

@@ -11,7 +11,7 @@ from opdefs.rules.contents.ordering import extreme_positions, top_elements
 from opdefs.rules.contents.rearrangement import keep_band
 from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from opdefs.rules.parts import HUGE, slice_size
+from opdefs.rules.parts import HUGE, slice_axes, slice_size
 from opdefs.rules.reduction import reduce_elements
 from opdefs.rules.reshaping import transpose
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
@@ -64,13 +64,16 @@ def tract_scatter_elements(
 
 
 @nnef("tract_core_downsample")
-def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, modulo: int = 0) -> TensorType:
+def downsample(c: InferenceContext, input: Value, *, axis: int, stride: int, modulo: int = 0) -> PartialTensor:
     """[*A, d, *B] -> [*A, ceil((d - modulo) / stride), *B]: every `stride`-th slice from `modulo` on."""
     (step,), (first,) = read_ints(c, stride, "stride"), read_ints(c, modulo, "modulo", 0)
     if step == 0:
         c.fail("stride must not be 0")
-    at = read_axis(c, axis, len(input))
-    return TensorType(c.dtype(0), replace_axis(input, at, slice_size(c, input[at], first, HUGE, abs(step))))
+    at = read_axis(c, axis, len(input.shape))
+    shape = replace_axis(input.shape, at, slice_size(c, input.shape[at], first, HUGE, abs(step)))
+    if input.elements is None or step < 0:
+        return PartialTensor(input.dtype, shape, None)
+    return slice_axes(c, input, [at], [first], [HUGE], [step])
 
 
 @nnef("tract_core_dyn_slice")

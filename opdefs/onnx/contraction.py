@@ -70,6 +70,19 @@ def determinant(c: InferenceContext, x: Shape) -> Shape:
     return Shape(dims[:-2])
 
 
+def gemm_shape(
+    c: InferenceContext, a: Shape, b: Shape, bias: Shape | None, transpose_a: int, transpose_b: int
+) -> Shape:
+    """[M, K] x [K, N] -> [M, N], either operand transposed; the bias broadcasts to the result."""
+    a, b = c.require_rank(a, 2, "A"), c.require_rank(b, 2, "B")
+    m, k = (a[1], a[0]) if transpose_a else (a[0], a[1])
+    k_right, n = (b[1], b[0]) if transpose_b else (b[0], b[1])
+    c.merge(k, k_right, "the inner dimensions of A and B must be equal")
+    result = Shape((m, n))
+    require_broadcast_to(c, bias, result, "C must broadcast to the shape of the product")
+    return result
+
+
 @onnx("Gemm")
 def gemm(
     c: InferenceContext,
@@ -83,12 +96,7 @@ def gemm(
     transB: int = 0,  # noqa: N803
 ) -> PartialTensor:
     """[M, K] x [K, N] -> [M, N], either operand transposed; the bias broadcasts to the result."""
-    rows, columns = c.require_rank(a.shape, 2, "A"), c.require_rank(b.shape, 2, "B")
-    m, k = (rows[1], rows[0]) if transA else (rows[0], rows[1])
-    k_right, n = (columns[1], columns[0]) if transB else (columns[0], columns[1])
-    c.merge(k, k_right, "the inner dimensions of A and B must be equal")
-    shape = Shape((m, n))
-    require_broadcast_to(c, None if bias is None else bias.shape, shape, "C must broadcast to the shape of the product")
+    shape = gemm_shape(c, a.shape, b.shape, None if bias is None else bias.shape, transA, transB)
     if a.elements is None or alpha != 1 or (bias is not None and beta != 1):
         return PartialTensor(a.dtype, shape, None)
     product = matrix_product(c, a.dtype, shape, a, b, transpose_a=bool(transA), transpose_b=bool(transB))

@@ -15,7 +15,7 @@ from opdefs.pnnx.operands import convert_operands, is_kind, require_kind, requir
 from opdefs.pnnx.promotion import to_float
 from opdefs.pnnx.splits import chunk, split
 from opdefs.rules.contents.arithmetic import limit_elements
-from opdefs.rules.contents.constants import number_of
+from opdefs.rules.contents.constants import constant_tensor, number_of
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import MAX_RANK, Operation, known_dims, known_ints, map_elements
 from opdefs.rules.contents.floats import FloatArithmetic, float_operation
@@ -144,7 +144,7 @@ def tensor_of_number(c: InferenceContext, input: Value) -> PartialTensor:
 
 
 @own_types("aten::new_full")
-def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, *options: Value) -> TensorType:
+def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, *options: Value) -> PartialTensor:
     """The sizes in `size`; in the element type of the input, unknown with `options`, which may contain another."""
     dtype = None if options else c.dtype(0)
     sizes = known_dims(size)
@@ -152,7 +152,9 @@ def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, 
         raise c.unknowable("the sizes are not known", dtype)
     if len(sizes) > MAX_RANK:
         c.fail(f"size must have at most {MAX_RANK} items", len(sizes))
-    return TensorType(dtype, shape_of_sizes(c, sizes, "size"))
+    shape = shape_of_sizes(c, sizes, "size")
+    fill = convert(c, fill_value, dtype).elements if dtype is not None and fill_value.shape.dims == () else None
+    return constant_tensor(dtype, shape, fill[0] if fill else None)
 
 
 @pnnx("aten::unfold")

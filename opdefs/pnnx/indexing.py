@@ -18,6 +18,7 @@ from opdefs.rules.gathering import (
     constrain_indices,
     pick_elements,
     scatter_along_axis,
+    scatter_tuples,
     take_axis,
 )
 from opdefs.rules.numbers import read_int
@@ -66,21 +67,31 @@ def index(
 @pnnx("Tensor.index_put", in_place=(0,))
 def index_put(
     c: InferenceContext,
-    input: Shape,
+    input: Value,
     indices: TensorType | SequenceType | None = None,
-    values: Shape | None = None,
+    values: Value | None = None,
     *,
     indices_: object = None,
     values_: object = None,
     accumulate: object = False,
-) -> Shape:
-    """[*S] -> [*S]; the values broadcast to the indexed elements."""
-    if input.dims is not None and values is not None:
-        items = _read_list(c, indices, indices_)
-        if not any(item is not None and item.dtype in (*MASKS, None) for item in items):
-            indexed = _indexed_shape(c, input, items)
-            require_broadcast_to(c, values, indexed, "values must broadcast to the shape of the indexed elements")
-    return input
+) -> PartialTensor:
+    """[*S] -> [*S]; the values broadcast to the indexed elements. Contents for indices of the first axis alone."""
+    unknown = PartialTensor(input.dtype, input.shape, None)
+    if input.shape.dims is None or values is None:
+        return unknown
+    items = _read_list(c, indices, indices_)
+    if any(item is not None and item.dtype in (*MASKS, None) for item in items):
+        return unknown
+    indexed = _indexed_shape(c, input.shape, items)
+    require_broadcast_to(c, values.shape, indexed, "values must broadcast to the shape of the indexed elements")
+    only = items[0] if len(items) == 1 else None
+    if only is None or only.elements is None or values.elements is None or not isinstance(accumulate, bool):
+        return unknown
+    places = PartialTensor(only.dtype, Shape((*only.shape, 1)), only.elements)
+    updates = broadcast_elements(PartialTensor(input.dtype, values.shape, values.elements), indexed)
+    same = values.dtype == input.dtype
+    rule = update_rule(c, input.dtype, "add" if accumulate else "none")
+    return scatter_tuples(input, places, updates, rule) if same else unknown
 
 
 def _read_list(

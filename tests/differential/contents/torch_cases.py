@@ -118,6 +118,15 @@ PLACES = [
     case("torch.transpose", "torch.transpose(a, 0, 1)", GRID, dim0=0, dim1=1),
     case("Tensor.select", "a.select(0, 1)", GRID, dim=0, index=1),
     case("Tensor.slice", "a[1:4:2]", SIZES, dim=0, start=1, end=4, step=2),
+    case("Tensor.slice_copy", "torch.slice_scatter(a, b, 0, 1, 4, 2)", SIZES, i64(9, 8), dim=0, start=1, end=4, step=2),
+    case(
+        "torch.slice_scatter", "torch.slice_scatter(a, b, 0, 1, 4, 2)", SIZES, i64(9, 8), dim=0, start=1, end=4, step=2
+    ),
+    case("Tensor.index_put", "a.clone().index_put((b,), d)", SIZES, i64(3, 0), i64(9, 8)),
+    case("Tensor.index_put", "a.clone().index_put((b,), d, True)", SIZES, i64(3, 3), i64(9, 8), accumulate=True),
+    case("aten::new_full", "a.new_full((2, 3), 4)", SIZES, i64(2, 3), one(4)),
+    case("Tensor.size", "torch.tensor(a.size())", GRID),
+    case("Tensor.size", "torch.tensor(a.size(1))", GRID, dim=1),
     case("torch.narrow", "torch.narrow(a, 0, 1, 2)", SIZES, dim=0, start=1, length=2),
     case("torch.chunk", "torch.chunk(a, 2)", SIZES, outputs=2, chunks=2),
     case("torch.split", "torch.split(a, 3)", SIZES, outputs=2, split_size_or_sections=3),
