@@ -44,7 +44,8 @@ def index_of_extreme(c: InferenceContext, input: Value, *, axes: Listed) -> Part
 @nnef("moments")
 def mean_and_variance(c: InferenceContext, input: Shape, *, axes: Listed) -> tuple[Shape, Shape]:
     """The mean and the variance, with an extent of 1 along the axes."""
-    shape = reduce(c, input, axes=axes)
+    x, reduced = _read_axes(c, input, axes)
+    shape = reduced_shape(x, set(reduced), True)
     return shape, shape
 
 

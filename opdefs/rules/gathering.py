@@ -217,7 +217,7 @@ def scatter_along_axis(x: PartialTensor, index: Array, updates: Elements, axis: 
     def scatter(array: Elements) -> Elements:
         import numpy as np
 
-        places = list(np.indices(index.shape))
+        places: list[Array] = list(np.indices(index.shape))
         places[axis] = index
         positions = np.arange(array.size).reshape(array.shape)[tuple(places)].reshape(-1).tolist()
         return update_elements(array, positions, updates.reshape(-1).tolist(), combine)

@@ -84,8 +84,8 @@ def _require_order(c: InferenceContext, first: Element, last: Element, direction
 def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> PartialTensor:
     """[], [], num [] -> [num]; contents where no step is rounded."""
     shape = _num_shape(c, start, stop, num)
-    ends = [v.elements[0] if v.elements else None for v in (start, stop)]
-    return PartialTensor(start.dtype, shape, even_spacing(c, start.dtype, *ends, shape))
+    first, last = (v.elements[0] if v.elements else None for v in (start, stop))
+    return PartialTensor(start.dtype, shape, even_spacing(c, start.dtype, first, last, shape))
 
 
 def _num_shape(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:

@@ -292,7 +292,7 @@ def reverse_sequence(
     """[*S], lengths [B] -> [*S], where axis `batch_dim` has size B; so many elements of axis `seq_dim` are reversed."""
     shape = _check_sequences(c, x.shape, seq_lengths.shape, seq_dim, batch_dim)
     known = known_ints(seq_lengths)
-    if x.elements is None or known is None or any(not 0 <= n <= int(x.shape[seq_dim]) for n in known):  # type: ignore[arg-type]
+    if x.elements is None or known is None or any(not 0 <= n <= int(x.shape[seq_dim]) for n in known):
         return PartialTensor(x.dtype, shape, None)
     return reverse_parts(x, known, batch_dim, seq_dim)
 

@@ -115,7 +115,7 @@ def _sum_rows(
 ) -> PartialTensor:
     """The sums of the rows at the indices, of `shape`: one for each segment."""
     rows = known_ints(indices)
-    if data.elements is None or rows is None or any(not 0 <= row < int(data.shape[0]) for row in rows):  # type: ignore[arg-type]
+    if data.elements is None or rows is None or any(not 0 <= row < int(data.shape[0]) for row in rows):
         return PartialTensor(data.dtype, shape, None)
     chosen = choose_slices(data, rows, 0, Shape((len(rows), *data.shape[1:])))
     return _reduce_segments(c, chosen, segment_ids, shape, "Sum", number_of(data.dtype, 0))

@@ -133,7 +133,7 @@ def sparse_to_dense(
     indices, rank = sparse_indices.shape.dims, len(shape.dims or ())
     if indices is None or len(indices) > 2 or not is_listable(sparse_indices.shape) or not rank:
         return PartialTensor(sparse_values.dtype, shape, None)
-    count = int(indices[0]) if indices else 1  # type: ignore[arg-type]
+    count = int(indices[0]) if indices else 1
     if (indices[1] if len(indices) == 2 else 1) != rank or default.elements is None:
         return PartialTensor(sparse_values.dtype, shape, None)
     places = PartialTensor(sparse_indices.dtype, Shape((count, rank)), sparse_indices.elements)

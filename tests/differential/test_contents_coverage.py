@@ -39,9 +39,9 @@ def operators(dialect):
     found = {}
     for domain, name, version in known:
         op_def = known.lookup(domain, name, NEWEST) or known.lookup(domain, name, version)
-        if op_def is not None and op_def.rule is not None and op_def.rule.function.__module__.startswith("opdefs."):
-            if has_contents(op_def) or (not op_def.outputs and dialect == "nnef"):
-                found[qualified_name(op_def)] = op_def
+        ours = op_def is not None and op_def.rule and op_def.rule.function.__module__.startswith("opdefs.")
+        if ours and (has_contents(op_def) or (not op_def.outputs and dialect == "nnef")):
+            found[qualified_name(op_def)] = op_def
     return found
 
 
@@ -80,9 +80,8 @@ def evaluated(dialect):
         rules = {name: op_def.rule.function for name, op_def in operators(dialect).items()}
         tested = {case.op for case in torch_cases.CASES}
         shared = {rules[op] for op in tested}
-        return {
-            name for name, rule in rules.items() if name in tested or (rule in shared and name not in reasons(dialect))
-        }
+        without_reason = set(rules) - set(reasons(dialect))
+        return tested | {name for name in without_reason if rules[name] in shared}
     called = {f"{case.domain}.{case.op}" if case.domain else case.op for case in onnx_cases.CASES}
     return called | {op for text in onnx_expressions.EXPRESSIONS.values() for op in re.findall(r"([A-Z]\w+)\(", text)}
 

@@ -79,6 +79,7 @@ def shift_operation(c: InferenceContext, dtype: str | None, *, left: bool, limit
             bits = max(0, min(bits, most))
         if not 0 <= bits <= most:
             return None
-        return x * 2**bits if left else x // 2**bits
+        factor: int = 1 << bits
+        return x * factor if left else x // factor
 
     return integer_operation(c, dtype, operation)

@@ -87,7 +87,7 @@ def _lexicographic_order(c: InferenceContext, items: Sequence[Sequence[Element]]
     if items and len(items[0]) == 1:
         return sorted_positions(c, [item[0] for item in items], largest=False)
     plain = all(isinstance(e, (int, float)) for item in items for e in item)
-    return sorted(range(len(items)), key=lambda i: tuple(items[i])) if plain else None  # type: ignore[arg-type]
+    return sorted(range(len(items)), key=lambda i: tuple(items[i])) if plain else None
 
 
 def difference(c: InferenceContext, x: PartialTensor, y: PartialTensor) -> list[int] | None:

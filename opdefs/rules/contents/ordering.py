@@ -147,14 +147,14 @@ def map_rows(
         return list(operation(array.reshape(-1).tolist()) or [None])
     moved = np.moveaxis(array, axis, -1)
     lead = moved.shape[:-1]
-    size = 1 if len(shape) < array.ndim else int(shape[axis])  # type: ignore[arg-type]
+    size = 1 if len(shape) < array.ndim else int(shape[axis])
     results = np.empty((*lead, size), dtype=object)
     for at in np.ndindex(*lead):
         computed = operation(moved[at].tolist())
         results[at] = [None] * size if computed is None else list(computed)
     if len(shape) == array.ndim:
         results = np.moveaxis(results, -1, axis)
-    return results.reshape(-1).tolist()  # type: ignore[no-any-return]
+    return results.reshape(-1).tolist()
 
 
 def top_elements(

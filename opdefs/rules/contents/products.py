@@ -121,6 +121,14 @@ def exact_product(floats: FloatArithmetic, factors: Sequence[Element]) -> Elemen
     return None if floats.exact(result) is None else result
 
 
+def _exact_number(factors: Sequence[float]) -> Fraction:
+    """The exact product of floats."""
+    result = Fraction(1)
+    for factor in factors:
+        result *= Fraction(factor)
+    return result
+
+
 def _bounded_sum(floats: FloatArithmetic, terms: Sequence[Sequence[Element]]) -> Element:
     """An interval of the sum of products of known floats, with the largest error of all orders of operations."""
     low = high = size = Fraction(0)
@@ -128,7 +136,7 @@ def _bounded_sum(floats: FloatArithmetic, terms: Sequence[Sequence[Element]]) ->
         ends = [float_ends(factor) for factor in factors]
         if any(e is None or not isfinite(e[0]) or not isfinite(e[1]) for e in ends):
             return None
-        corners = [prod(map(Fraction, corner)) for corner in product(*(set(e) for e in ends if e is not None))]
+        corners = [_exact_number(corner) for corner in product(*(set(e) for e in ends if e is not None))]
         low, high, size = low + min(corners), high + max(corners), size + max(map(abs, corners))
     roundings = len(terms) + max(map(len, terms), default=0)
     share = Fraction(roundings, floats.format.max_exact)

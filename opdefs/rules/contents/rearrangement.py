@@ -85,7 +85,9 @@ def keep_band(x: PartialTensor, lower: int | None, upper: int | None) -> Partial
             kept &= offset >= -lower
         if upper is not None:
             kept &= offset <= upper
-        return np.where(kept, array, zero)
+        result = np.full(array.shape, zero, dtype=object)
+        result[..., kept] = array[..., kept]
+        return result
 
     return move_elements(x, x.shape, keep)
 
