@@ -87,11 +87,11 @@ def index_put(
     only = items[0] if len(items) == 1 else None
     if only is None or only.elements is None or values.elements is None or not isinstance(accumulate, bool):
         return unknown
-    places = PartialTensor(only.dtype, Shape((*only.shape, 1)), only.elements)
+    tuples = PartialTensor(only.dtype, Shape((*only.shape, 1)), only.elements)
     updates = broadcast_elements(PartialTensor(input.dtype, values.shape, values.elements), indexed)
     same = values.dtype == input.dtype
     rule = update_rule(c, input.dtype, "add" if accumulate else "none")
-    return scatter_tuples(input, places, updates, rule) if same else unknown
+    return scatter_tuples(input, tuples, updates, rule) if same else unknown
 
 
 def _read_list(
@@ -206,10 +206,10 @@ def scatter_add(c: InferenceContext, input: Value, index: Value, src: Value, *, 
     if known and c.store.bounds(c.numel(index.shape))[0] >= 1:
         for count, size in zip(index.shape, src.shape, strict=True):
             c.at_most(count, size, "index must be at most as large as src along each axis")
-    places, updates = known_ints(index), element_array(src)
-    if not known or not input.shape.dims or places is None or updates is None or input.dtype != src.dtype:
+    positions, updates = known_ints(index), element_array(src)
+    if not known or not input.shape.dims or positions is None or updates is None or input.dtype != src.dtype:
         return PartialTensor(input.dtype, input.shape, None)
-    at = index_array(index, places)
+    at = index_array(index, positions)
     part = updates[tuple(slice(size) for size in at.shape)]
     axis = read_axis(c, dim, len(input.shape))
     return scatter_along_axis(input, at, part, axis, update_rule(c, input.dtype, "add"))

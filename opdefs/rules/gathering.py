@@ -126,8 +126,8 @@ def scatter_tuples(
     def scatter(array: Elements) -> Elements:
         import numpy as np
 
-        places = np.moveaxis(index.reshape(-1, depth), -1, 0)
-        positions = np.arange(array.size).reshape(array.shape)[tuple(places)].reshape(-1).tolist()
+        coordinates = np.moveaxis(index.reshape(-1, depth), -1, 0)
+        positions = np.arange(array.size).reshape(array.shape)[tuple(coordinates)].reshape(-1).tolist()
         return update_elements(array, positions, new.reshape(-1).tolist(), combine)
 
     return move_elements(x, x.shape, scatter)
@@ -217,9 +217,9 @@ def scatter_along_axis(x: PartialTensor, index: Array, updates: Elements, axis: 
     def scatter(array: Elements) -> Elements:
         import numpy as np
 
-        places: list[Array] = list(np.indices(index.shape))
-        places[axis] = index
-        positions = np.arange(array.size).reshape(array.shape)[tuple(places)].reshape(-1).tolist()
+        coordinates: list[Array] = list(np.indices(index.shape))
+        coordinates[axis] = index
+        positions = np.arange(array.size).reshape(array.shape)[tuple(coordinates)].reshape(-1).tolist()
         return update_elements(array, positions, updates.reshape(-1).tolist(), combine)
 
     return move_elements(x, x.shape, scatter)

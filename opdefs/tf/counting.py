@@ -28,14 +28,14 @@ def _count_values(
     """The number of each value of all elements, or the sum of its weights; with `binary`, whether it occurs."""
     numbers = known_ints(x)
     weighed = 0 not in (weights.shape.dims or ())
-    zero, one = number_of(weights.dtype, 0), number_of(weights.dtype, 1)
+    zero, unit = number_of(weights.dtype, 0), number_of(weights.dtype, 1)
     if numbers is None or any(n < 0 for n in numbers) or (weighed and (binary or weights.elements is None)):
         return PartialTensor(weights.dtype, shape, None)
     flat = Shape((len(numbers),))
-    rows = PartialTensor(weights.dtype, flat, weights.elements if weighed else [one] * len(numbers))
+    rows = PartialTensor(weights.dtype, flat, weights.elements if weighed else [unit] * len(numbers))
 
     def total(column: Sequence[Element]) -> Element:
-        return one if binary else sum_elements(c, weights.dtype, column)
+        return unit if binary else sum_elements(c, weights.dtype, column)
 
     return reduce_rows(rows, numbers, shape, total, zero)
 

@@ -136,12 +136,12 @@ def sparse_to_dense(
     count = int(indices[0]) if indices else 1
     if (indices[1] if len(indices) == 2 else 1) != rank or default.elements is None:
         return PartialTensor(sparse_values.dtype, shape, None)
-    places = PartialTensor(sparse_indices.dtype, Shape((count, rank)), sparse_indices.elements)
+    tuples = PartialTensor(sparse_indices.dtype, Shape((count, rank)), sparse_indices.elements)
     sizes = [d for d in shape if isinstance(d, int)]
-    positions = known_ints(places)
-    if positions is None or any(not 0 <= p < sizes[i % rank] for i, p in enumerate(positions)):
+    numbers = known_ints(tuples)
+    if numbers is None or any(not 0 <= n < sizes[i % rank] for i, n in enumerate(numbers)):
         return PartialTensor(sparse_values.dtype, shape, None)
-    return scatter_tuples(default, places, broadcast_elements(sparse_values, Shape((count,))))
+    return scatter_tuples(default, tuples, broadcast_elements(sparse_values, Shape((count,))))
 
 
 def _reduced_sizes(c: InferenceContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:

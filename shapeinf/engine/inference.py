@@ -332,7 +332,7 @@ class Inference:
         types = [*map(numbering.__getitem__, map(self.numbers.__getitem__, inputs))]
         if contents is _TOGETHER:
             without = [*map(self.table.type_only.__getitem__, types)]
-            lacks = any(number == bare and number != NOTHING for number, bare in zip(types, without, strict=True))
+            lacks = any(a == b and a != NOTHING for a, b in zip(types, without, strict=True))
             types = without if lacks else types
         return (operation, *types)
 

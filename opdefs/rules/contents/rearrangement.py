@@ -75,21 +75,21 @@ def keep_band(x: PartialTensor, lower: int | None, upper: int | None) -> Partial
     if zero is None:
         return PartialTensor(x.dtype, x.shape, None)
 
-    def keep(array: Elements) -> Elements:
+    def clear(array: Elements) -> Elements:
         import numpy as np
 
         rows, columns = np.indices(array.shape[-2:])
         offset = columns - rows
-        kept = np.full(offset.shape, True)
+        inside = np.full(offset.shape, True)
         if lower is not None:
-            kept &= offset >= -lower
+            inside &= offset >= -lower
         if upper is not None:
-            kept &= offset <= upper
+            inside &= offset <= upper
         result = np.full(array.shape, zero, dtype=object)
-        result[..., kept] = array[..., kept]
+        result[..., inside] = array[..., inside]
         return result
 
-    return move_elements(x, x.shape, keep)
+    return move_elements(x, x.shape, clear)
 
 
 def diagonal_matrix(x: PartialTensor, shape: Shape, offset: int = 0, padding: Element = None) -> PartialTensor:
@@ -98,7 +98,7 @@ def diagonal_matrix(x: PartialTensor, shape: Shape, offset: int = 0, padding: El
     if fill is None:
         return PartialTensor(x.dtype, shape, None)
 
-    def place(array: Elements) -> Elements:
+    def fill_diagonal(array: Elements) -> Elements:
         import numpy as np
 
         sizes = [d for d in shape if isinstance(d, int)]
@@ -107,7 +107,7 @@ def diagonal_matrix(x: PartialTensor, shape: Shape, offset: int = 0, padding: El
         result[..., steps + max(-offset, 0), steps + max(offset, 0)] = array
         return result
 
-    return move_elements(x, shape, place)
+    return move_elements(x, shape, fill_diagonal)
 
 
 def diagonal_part(x: PartialTensor, shape: Shape, offset: int = 0) -> PartialTensor:
@@ -127,7 +127,7 @@ def replace_diagonal(x: PartialTensor, diagonal: PartialTensor, shape: Shape, of
     if new is None:
         return PartialTensor(x.dtype, shape, None)
 
-    def place(array: Elements) -> Elements:
+    def fill_diagonal(array: Elements) -> Elements:
         import numpy as np
 
         result = array.copy()
@@ -135,7 +135,7 @@ def replace_diagonal(x: PartialTensor, diagonal: PartialTensor, shape: Shape, of
         result[..., steps + max(-offset, 0), steps + max(offset, 0)] = new
         return result
 
-    return move_elements(x, shape, place)
+    return move_elements(x, shape, fill_diagonal)
 
 
 def repeat_slices(x: PartialTensor, counts: Sequence[int], axis: int | None, shape: Shape) -> PartialTensor:
@@ -168,9 +168,9 @@ def roll_elements(x: PartialTensor, shifts: Sequence[int], axes: Sequence[int]) 
     return move_elements(x, x.shape, roll)
 
 
-def identity_matrix(dtype: str | None, shape: Shape, offset: int, one: Element, zero: Element) -> PartialTensor:
+def identity_matrix(dtype: str | None, shape: Shape, offset: int, unit: Element, zero: Element) -> PartialTensor:
     """[M, N] with ones on a diagonal, zeros elsewhere."""
-    if not is_listable(shape) or one is None or zero is None:
+    if not is_listable(shape) or unit is None or zero is None:
         return PartialTensor(dtype, shape, None)
     rows, columns = (int(d) for d in shape if isinstance(d, int))
-    return PartialTensor(dtype, shape, [one if j - i == offset else zero for i in range(rows) for j in range(columns)])
+    return PartialTensor(dtype, shape, [unit if j - i == offset else zero for i in range(rows) for j in range(columns)])

@@ -55,8 +55,8 @@ def parse_number(text: str, dtype: str) -> Element:
     stripped = text.strip(SPACE)
     if dtype in INTEGER_RANGES:
         least, most = INTEGER_RANGES[dtype]
-        whole = int(stripped) if _INTEGER.fullmatch(stripped) and len(stripped) < 40 else None
-        return whole if whole is not None and least <= whole <= most else None
+        integer = int(stripped) if _INTEGER.fullmatch(stripped) and len(stripped) < 40 else None
+        return integer if integer is not None and least <= integer <= most else None
     if dtype not in ("float32", "float64") or not _DECIMAL.fullmatch(stripped):
         return None
     number = float(stripped)
