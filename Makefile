@@ -4,13 +4,20 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find shapeinf opdefs -name '*.py')
 
-.PHONY: demo test lint format docs site clean
+# The tests whose results could depend on the processor, with numpy limited to the instructions that every processor has.
+# LIMITED=tests runs all tests in this way.
+LIMITED ?= $(wildcard tests/differential/test_float*.py tests/differential/test_folded*.py) tests/program
+
+.PHONY: demo test test-limited lint format docs site clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512
 
 test: $(VENV)/.editable
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 $(PYTEST_OPTIONS)
+
+test-limited: $(VENV)/.editable
+	NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python tools/numpy_features.py)" $(BIN)/python -m pytest -q -n 2 $(LIMITED)
 
 lint: $(VENV)/.editable
 	$(BIN)/ruff check .

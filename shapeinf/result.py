@@ -17,7 +17,7 @@ from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, ou
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
-from shapeinf.formats.files import ExternalData
+from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, input_names, key_by_input
 from shapeinf.lattice import ShapeStore
@@ -298,7 +298,13 @@ class Result:
         """
         return None if self._session is None else Result(*self._session.allow_smaller(least).run())
 
-    def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
+    def save(
+        self,
+        target: str | os.PathLike[str] | TextIO,
+        *,
+        external_data: ExternalData | None = None,
+        annotate: Annotate | None = None,
+    ) -> None:
         """Write the model annotated with the inferred shapes, in its own format.
 
         The target is a path; for an NNEF document or a network of PNNX it may be a stream, such as `sys.stdout`. A file
@@ -306,6 +312,11 @@ class Result:
 
         `external_data` is for ONNX models with weights in other files: "keep" (the default) refers to these from the
         target, "copy" copies them to one file, the target with `.data` appended, "embed" puts them into the model.
+
+        `annotate` is for ONNX models, too: "chains" (the default) writes the types of all values so that a runtime
+        needs no more memory than without them, with dims of inner values as `height//2@17`, where values with one
+        number may share a buffer; "all" writes equal texts for equal dims; "io" writes the types of the outputs only.
+
         Warns (MissingDataWarning) where they do not exist. Raises ModelError where they cannot be referred to from the
         folder of the target, or not be read, and where a file cannot be written; LimitError for more than 2 GB in one
         file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
@@ -315,7 +326,7 @@ class Result:
             raise ShapeInferenceError(
                 f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
             )
-        save(self.graph, annotation(self._inference), target, external_data)
+        save(self.graph, annotation(self._inference), target, external_data, annotate)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other shapes of some inputs; all other shapes and options stay.

@@ -21,6 +21,7 @@ from opdefs.rules.contents.arithmetic import (
     limit_elements,
     numpy_broadcast,
     power,
+    reciprocal,
     sign,
     total,
     truncated_remainder,
@@ -115,7 +116,9 @@ def identity(c: InferenceContext, x: Type) -> Type:
 
 onnx("Abs", in_place=(0,))(absolute)
 onnx("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
+onnx("Relu", in_place=(0,))(
+    unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0))
+)
 onnx("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 onnx("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 onnx("Round", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
@@ -124,7 +127,7 @@ for _name in ("exp", "log", "sin", "cos", "atan", "asin", "acos", "sinh", "asinh
     onnx(_name.capitalize(), in_place=(0,))(approximate_rule(_name))
 onnx("Erf", in_place=(0,))(approximate_rule("erf"))
 onnx("Softplus", in_place=(0,))(approximate_rule("softplus"))
-onnx("Reciprocal", in_place=(0,))(unary_rule(lambda x: 1 / x, unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Reciprocal", in_place=(0,))(reciprocal)
 onnx("Sign", in_place=(0,))(sign)
 
 

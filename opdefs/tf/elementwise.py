@@ -90,8 +90,14 @@ def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
 tf("Abs", in_place=(0,))(absolute)
 tf("Sign", in_place=(0,))(sign)
 tf("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
-tf("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
-tf("Relu6", in_place=(0,))(unary_rule(lambda x: x.clip(0, 6), lambda d: minimum(maximum(d, 0), 6)))
+tf("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0)))
+tf("Relu6", in_place=(0,))(
+    unary_rule(
+        lambda x: x.clip(0, 6),
+        lambda d: minimum(maximum(d, 0), 6),
+        lambda floats, x: floats.minimum(floats.maximum(x, 0.0), 6.0),
+    )
+)
 tf("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 tf("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 tf("Round", "Rint", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))

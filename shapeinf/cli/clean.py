@@ -27,7 +27,7 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
 
 @click.command(name="clean")
 @click.argument("model", type=click.Path())
-@model_output("Write the cleaned model to OUT, which may be MODEL itself.")
+@model_output("Write the cleaned model to OUT, which may be MODEL itself.", annotated=False)
 @click.option(
     "--passes",
     callback=_parse_passes,

@@ -18,7 +18,7 @@ from shapeinf.cli.output import FAILURE, echo, stop
 from shapeinf.cli.sections import Command
 from shapeinf.errors import MissingDataWarning
 from shapeinf.formats import FORMATS
-from shapeinf.formats.files import EXTERNAL_DATA, ExternalData, is_path, is_same_file
+from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, is_path, is_same_file
 from shapeinf.texts import escape_unprintable
 
 
@@ -49,6 +49,12 @@ _EXTERNAL_DATA = click.option(
     help="Weights of an ONNX model in other files stay there (keep, the default), are copied to OUT.data, or are "
     "embedded in OUT.",
 )
+_ANNOTATE = click.option(
+    "--annotate",
+    type=click.Choice(ANNOTATE),
+    help="The types that an ONNX model gets: of all values, in texts that cost a runtime no memory (chains, the "
+    "default); of all values, with equal texts for equal dims (all); of its outputs only (io).",
+)
 _FORCE = click.option("--force", is_flag=True, help="Overwrite OUT even if it is a file that is no model.")
 
 
@@ -57,6 +63,7 @@ class ModelTarget(NamedTuple):
 
     path: str | None
     external_data: ExternalData | None
+    annotate: Annotate | None
     force: bool
 
     @property
@@ -70,7 +77,8 @@ class ModelTarget(NamedTuple):
         A model may be replaced, also the one that the command reads.
         """
         if self.path is None or self.is_stdout:
-            alone = "--external-data" if self.external_data is not None else "--force" if self.force else None
+            choices = {"external-data": self.external_data, "annotate": self.annotate, "force": self.force or None}
+            alone = next((f"--{name}" for name, choice in choices.items() if choice is not None), None)
             if alone is not None:
                 raise click.UsageError(f"{alone} has no effect without a file to write: add -o OUT")
             return
@@ -87,19 +95,32 @@ class ModelTarget(NamedTuple):
     def save(self, save: Callable[..., None]) -> None:
         """Write the model by the `save` of its result, if there is a file to write. Raises ModelError."""
         if self.path is not None and not self.is_stdout:
+            choices = {} if self.annotate is None else {"annotate": self.annotate}
             with saving(self.path):
-                save(self.path, external_data=self.external_data)
+                save(self.path, external_data=self.external_data, **choices)
 
 
-def model_output(text: str, *aliases: str, stream: bool = False, folder: bool = False) -> Callable[[Command], Command]:
-    """The options of a command that writes a model, as its argument `target: ModelTarget`; see `output_option`."""
+def model_output(
+    text: str, *aliases: str, stream: bool = False, folder: bool = False, annotated: bool = True
+) -> Callable[[Command], Command]:
+    """The options of a command that writes a model, as its argument `target: ModelTarget`; see `output_option`.
+
+    `annotated`: the model gets inferred types.
+    """
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def run(output: str | None, external_data: ExternalData | None, force: bool, **arguments: Any) -> None:
-            command(target=ModelTarget(output, external_data, force), **arguments)
+        def run(
+            output: str | None,
+            external_data: ExternalData | None,
+            force: bool,
+            annotate: Annotate | None = None,
+            **arguments: Any,
+        ) -> None:
+            command(target=ModelTarget(output, external_data, annotate, force), **arguments)
 
-        return output_option(text, *aliases, stream=stream, folder=folder)(_EXTERNAL_DATA(_FORCE(run)))
+        options = _EXTERNAL_DATA(_ANNOTATE(_FORCE(run)) if annotated else _FORCE(run))
+        return output_option(text, *aliases, stream=stream, folder=folder)(options)
 
     return decorate
 

@@ -6,7 +6,7 @@ from math import inf
 
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Monomial, Scope
-from shapeinf.expr.interval import Bounds, BoundsTable, bounds_with, quotient_bounds
+from shapeinf.expr.interval import Bounds, BoundsTable, bounds_with, declared_bounds, quotient_bounds
 
 
 def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
@@ -25,12 +25,24 @@ def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = Fal
     return low, high
 
 
+def usual_interval(d: Dim, cap: int) -> tuple[int, int]:
+    """`usual_bounds` from the declared bounds of the symbols.
+
+    >>> usual_interval(3 * Scope().symbol("n", 1, None) + 2, 100)
+    (5, 302)
+    """
+    if isinstance(d, int):
+        return d, d
+    low, high = usual_bounds(d, BoundsTable(declared_bounds, d.scope.declared_bounds), cap)
+    return int(low), int(high)
+
+
 def _bound_monomial(
     scope: Scope, monomial: Monomial, known: BoundsTable, cap: int, cap_powers: bool
 ) -> tuple[int, int]:
     """The bounds of a product of atoms."""
     bounded, unbounded = (1, 1), (1, 1)
-    largest, is_capped = cap, True
+    largest, is_capped = cap, True  # the largest product, where that of the sizes is at most the cap
     for atom in monomial:
         low, high = bounds_with(scope.atom_dim(atom), known)
         if low != -inf and high != inf:
@@ -38,7 +50,10 @@ def _bound_monomial(
             continue
         ends = _bound_atom(scope, atom, known, cap, cap_powers)
         unbounded = _multiply(unbounded, (int(max(low, ends[0])), int(min(high, ends[1]))))
-        largest = max(largest, -ends[0], ends[1])
+        if scope.atoms[atom].depth:  # at most `slope * size + constant`
+            slope = -(-max(-ends[0], ends[1]) // cap)
+            constant = max(map(abs, _bound_atom(scope, atom, known, 1, cap_powers)))
+            largest *= max(1, slope) + constant
         is_capped = is_capped and (cap_powers or monomial.count(atom) == 1)
     if is_capped:
         unbounded = max(unbounded[0], -largest), min(unbounded[1], largest)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Literal, get_args
 
+import attrs
+
 from shapeinf.errors import ModelError
 
 ExternalData = Literal["keep", "copy", "embed"]
@@ -17,6 +19,24 @@ new model with `.data` appended. "embed": they are copied into the model.
 """
 
 EXTERNAL_DATA: tuple[ExternalData, ...] = get_args(ExternalData)
+
+Annotate = Literal["chains", "all", "io"]
+"""Which inferred types to write into a model, and how.
+
+"chains": those of all values, in texts with which they cost the planner of a runtime no memory. "all": those of all
+values, with equal texts for equal dims. "io": those of the outputs of the model; inner values are as they were.
+"""
+
+ANNOTATE: tuple[Annotate, ...] = get_args(Annotate)
+
+
+@attrs.frozen
+class WriteOptions:
+    """How to write a model, in a format that has the choice."""
+
+    external_data: ExternalData = "keep"
+    annotate: Annotate = "chains"
+
 
 _LONGEST_STEM = 64
 """Characters of a file name in the name of its temporary file: names have at most 255 bytes."""

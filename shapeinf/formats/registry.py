@@ -15,7 +15,7 @@ import attrs
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
-from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
+from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions
 from shapeinf.formats.foreign import explain_failure, identify_by_content, identify_compressed, identify_folder
 from shapeinf.formats.objects import model_of_object
 from shapeinf.graph import Graph
@@ -106,7 +106,8 @@ class Format(NamedTuple):
         missing_data: the data of a model that should be in other files, but are missing.
         is_model_head: whether a file that begins with these bytes is a model, in a form that `write` can write.
         writes_folders: whether the target of `write` may be a folder.
-        write_external: like `write`, for a format whose models may have weights in other files; None for any other.
+        write_with_options: like `write`, for a format whose models may have weights in other files, and whose writer
+            can choose which types it writes; None for any other.
     """
 
     name: str
@@ -119,7 +120,7 @@ class Format(NamedTuple):
     missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
     is_model_head: Callable[[bytes], bool] = lambda _: False
     writes_folders: bool = False
-    write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
+    write_with_options: Callable[[Graph, Annotation, Target, WriteOptions], None] | None = None
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""
@@ -157,24 +158,35 @@ class FormatRegistry:
             raise UnknownFormatError(text, node=error.node) from error
 
     def save(
-        self, graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData | None = None
+        self,
+        graph: Graph,
+        annotation: Annotation,
+        target: Target,
+        external_data: ExternalData | None = None,
+        annotate: Annotate | None = None,
     ) -> None:
         """Write an annotated graph in the format that it was read from.
 
-        `external_data` applies to formats whose models may have weights in other files; None means "keep". Raises
-        ShapeInferenceError for any other format, UnknownNameError for an unknown value, ModelError if the file cannot
-        be written.
+        `external_data` and `annotate` are the fields of `WriteOptions`; None means their default. Raises
+        ShapeInferenceError for either in a format that has no such choice, UnknownNameError for an unknown value,
+        ModelError if the file cannot be written.
         """
         chosen = next((format_ for format_ in self.formats if format_.name == graph.dialect), self.default)
         if chosen.write is None:
             raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
         if external_data not in (None, *EXTERNAL_DATA):
             raise UnknownNameError("way to write external data", str(external_data), EXTERNAL_DATA)
-        if external_data is not None and chosen.write_external is None:
-            raise ShapeInferenceError(f"external_data has no effect: {chosen.title} models have no external data")
+        if annotate not in (None, *ANNOTATE):
+            raise UnknownNameError("way to annotate", str(annotate), ANNOTATE)
+        if chosen.write_with_options is None:
+            if external_data is not None:
+                raise ShapeInferenceError(f"external_data has no effect: {chosen.title} models have no external data")
+            if annotate is not None:
+                raise ShapeInferenceError(f"annotate has no effect: {chosen.title} models are written with all types")
         try:
-            if external_data is not None and chosen.write_external is not None:
-                chosen.write_external(graph, annotation, target, external_data)
+            if chosen.write_with_options is not None:
+                options = WriteOptions(external_data or "keep", annotate or "chains")
+                chosen.write_with_options(graph, annotation, target, options)
             else:
                 chosen.write(graph, annotation, target)
         except OSError as error:

@@ -25,16 +25,20 @@ def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore 
     >>> linear_index(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])), (2, 3))
     17
     """
-    sizes = array.sizes
+    linear: Dim = unchecked_linear_index(array, check_index(array, index, store))
+    return linear
+
+
+def check_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore | None = None) -> list[Dim]:
+    """The index of an element. Raises LayoutError where it is certainly outside of the array."""
     if len(index) != array.rank:
         raise LayoutError(f"an index of {array} has {array.rank} numbers, not {len(index)}")
-    logical = [_check_index(i) for i in index]
-    proofs = Proofs(store, (*sizes, *logical))
-    for d, (along, size) in enumerate(zip(logical, sizes, strict=True)):
+    logical = [_check_number(i) for i in index]
+    proofs = Proofs(store, (*array.sizes, *logical))
+    for d, (along, size) in enumerate(zip(logical, array.sizes, strict=True)):
         if proofs.less_equal(0, along) is False or proofs.less_equal(size, along):
             raise LayoutError(f"index {along} is outside of dim {d} of {array}")
-    linear: Dim = unchecked_linear_index(array, logical)
-    return linear
+    return logical
 
 
 def unchecked_linear_index(array: ArrayType, index: Sequence[Index]) -> Index:
@@ -59,7 +63,7 @@ def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = N
     (1, 1)
     """
     sizes = array.sizes
-    linear = _check_index(linear)
+    linear = _check_number(linear)
     if is_empty(array, store):
         raise LayoutError(f"{array} has no elements")
     room = physical_elements(array)
@@ -170,5 +174,5 @@ def _dim_values(array: ArrayType, values: Sequence[int] | None, name: str, defau
     return [integer(v, name, 0) for v in values]
 
 
-def _check_index(index: Dim) -> Dim:
+def _check_number(index: Dim) -> Dim:
     return index if isinstance(index, Dimension) else integer(index, "an index", -(1 << 63))

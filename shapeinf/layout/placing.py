@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -13,7 +13,7 @@ from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError, LimitError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.layout.array_type import ArrayType
-from shapeinf.layout.indexing import unchecked_linear_index
+from shapeinf.layout.indexing import check_index, linear_index, multi_index, unchecked_linear_index
 from shapeinf.layout.layout import Layout, permutation
 from shapeinf.layout.proofs import Proofs
 from shapeinf.layout.sizes import physical_elements
@@ -116,6 +116,34 @@ class PaddedLayout:
             if proofs.less_equal(size, padded) is False:
                 raise LayoutError(f"dim {d} of {array} is {size}, but its padded size is {padded}")
         return ArrayType(array.dtype, self.padded_dimensions, Layout(self.minor_to_major))
+
+    def linear_index(self, array: ArrayType, index: Sequence[Dim], store: ConstraintStore | None = None) -> Dim:
+        """The linear index in memory, counted in elements with padding, of the element of an array at an index.
+
+        Index and sizes may be symbolic; LayoutError where the index is certainly outside of the array without padding.
+
+        >>> PaddedLayout((0, 1), (3, 5)).linear_index(ArrayType("f32", (2, 3)), (1, 2))
+        7
+        """
+        return linear_index(self.padded(array, store), check_index(array, index, store), store)
+
+    def multi_index(
+        self, array: ArrayType, linear: Dim, store: ConstraintStore | None = None
+    ) -> tuple[Dim, ...] | None:
+        """The index of the element of an array at a linear index in memory; None for padding.
+
+        LayoutError where the linear index is certainly outside of the memory. On symbolic sizes, a position that may be
+        padding is taken to hold an element.
+
+        >>> layout, array = PaddedLayout((0, 1), (3, 5)), ArrayType("f32", (2, 3))
+        >>> layout.multi_index(array, 7), layout.multi_index(array, 8)
+        ((1, 2), None)
+        """
+        index = multi_index(self.padded(array, store), linear, store)
+        assert index is not None, "the padding is part of the dims"
+        proofs = Proofs(store, (*array.sizes, *index))
+        inside = not any(proofs.less_equal(size, along) for size, along in zip(array.sizes, index, strict=True))
+        return index if inside else None
 
     def pad(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
         """The array with its padding, before it is laid out.

@@ -3,6 +3,7 @@
 import pytest
 from onnx import GraphProto
 
+from opdefs.microsoft.conv import BLOCKS
 from opdefs.onnx import onnx
 from opdefs.onnx.schemas import MICROSOFT
 from shapeinf import infer_shapes
@@ -12,17 +13,42 @@ from tests.differential.microsoft_cases import CASES
 from tests.differential.microsoft_definition_cases import DEFINITION_CASES
 from tests.differential.microsoft_operand_cases import OPERAND_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
-from tests.differential.single_node import Case, differences, model_of, objections, rule_case, run
+from tests.differential.processor import block_of_channels, skip_if_refused_by_processor
+from tests.differential.single_node import NCHWC, Case, differences, model_of, objections, rule_case, run
 
 
 @pytest.mark.parametrize("case", [*CASES, *ATTENTION_CASES, *OPERAND_CASES, *SEARCH_CASES], ids=str)
 def test_shapes_and_types_are_those_of_a_run(case):
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
-    real = run(runtime, case)
+    real = results_of(runtime, case)
     assert not differences(case, real), "static inputs"
     assert not differences(case, real, named=True), "named inputs, perhaps empty"
     if all(array is None or array.size for array in case.arrays()):
         assert not differences(case, real, named=True, min_dim=1), "named inputs"
+
+
+def results_of(runtime, case):
+    """The arrays that the runtime computes; skips the test if the processor lacks what the operator needs."""
+    try:
+        return run(runtime, case)
+    except Exception as error:  # onnxruntime raises classes of its own and plain RuntimeErrors
+        skip_if_refused_by_processor(error, case.domain)
+        raise
+
+
+@pytest.mark.parametrize("missing", (0, 4, 8))
+def test_padded_channels_are_those_of_the_blocks_of_this_processor(missing):
+    """The rule knows the widths of all processors, and the exact padding where all agree."""
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
+    block = block_of_channels()
+    assert block in BLOCKS
+    channels = 3 * block - missing
+    reordered = Case("ReorderInput", (f"f[1,{channels},8,9]",), domain=NCHWC, data=True)
+    assert not differences(reordered, run(runtime, reordered))
+    restored = Case(
+        "ReorderOutput", (f"f[1,{-(-channels // block) * block},8,9]",), {"channels": channels}, domain=NCHWC
+    )
+    assert not differences(restored, run(runtime, restored))
 
 
 PLAIN = [

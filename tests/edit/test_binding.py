@@ -53,7 +53,7 @@ def dims(value: onnx.ValueInfoProto) -> list[int | str]:
 
 
 def save_bound(model: Any, path: Path, wanted: dict[str, Any], **options: Any) -> onnx.ModelProto:
-    bind(model, wanted, options=InferenceOptions(**options)).save(path)
+    bind(model, wanted, options=InferenceOptions(**options)).save(path, annotate="all")
     after = onnx.load(path)
     onnx.checker.check_model(after, full_check=True)
     return after

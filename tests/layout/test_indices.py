@@ -101,8 +101,26 @@ def test_the_padded_layout_is_a_padded_array(array, data):
     values = numbered(array.dims)
     full = np.full(padded, -1)
     full[tuple(map(slice, array.dims))] = values
-    assert layout.lay_out(values).tolist() == memory_of(full, layout.minor_to_major).tolist()
+    memory = memory_of(full, layout.minor_to_major)
+    assert layout.lay_out(values).tolist() == memory.tolist()
     assert physical_elements(layout.padded(array)) == full.size
+    for index in np.ndindex(*array.dims):
+        assert memory[layout.linear_index(array, index)] == values[index]
+    for linear in range(full.size):
+        index = layout.multi_index(array, linear)
+        assert (-1 if index is None else values[index]) == memory[linear]
+    with pytest.raises(LayoutError, match="is outside of|has no elements"):
+        layout.multi_index(array, full.size)
+
+
+def test_symbolic_sizes_of_a_padded_layout():
+    scope = Scope()
+    n, i = scope.symbol("n"), scope.symbol("i", 0)
+    layout, array = PaddedLayout((0, 1), (n + 1, 5)), ArrayType("f32", (n, 3))
+    assert layout.linear_index(array, (i, 2)) == i + 2 * (n + 1)
+    with pytest.raises(LayoutError, match="is outside of dim 0"):
+        layout.linear_index(array, (n, 2))
+    assert layout.multi_index(array, 3 * (n + 1)) is None
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else maximum(d, -d)
 
+    if is_float(x.dtype):
+        return fold_floats(c, x.dtype, x.shape, numpy_function("abs"), FloatArithmetic.absolute, x)
     return fold_dims(c, x.dtype, x.shape, numpy_function("abs"), operation, x)
 
 
@@ -144,15 +146,23 @@ def binary_rule(
 
 def integer_quotient(a: Any, b: Any) -> Any:
     """The quotients of two arrays of integers, rounded towards zero."""
-    import numpy as np
-
-    quotient = np.abs(a) // np.abs(b)
-    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
+    quotient = a // b
+    return (quotient + ((quotient < 0) & (quotient * b != a))).astype(a.dtype)
 
 
 def float_quotient(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
     """The quotients of floats; fractions of sizes stay known until they are rounded."""
+    if any([isinstance(e, (int, float)) and e == 0 for e in b.elements or ()]):
+        return map_elements(
+            None, shape, float_operation(c, a.dtype, numpy_function("divide"), FloatArithmetic.divide), a, b
+        )
     return fold_floats(c, None, shape, numpy_function("divide"), FloatArithmetic.divide, a, b)
+
+
+def reciprocal(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]: `1 / x`, rounded once."""
+    numerator = PartialTensor(x.dtype, Shape(()), (1.0,))
+    return PartialTensor(x.dtype, x.shape, float_quotient(c, x.shape, numerator, x).elements)
 
 
 def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:
@@ -237,7 +247,7 @@ def integer_power(x: Dim, y: Dim) -> Dim | None:
 def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
     """`a ** b` as a tensor of `shape`, typed as the base; contents for known operands and small integer exponents.
 
-    Runtimes compute powers of integers by products up to cubes, else in float64: what that rounds is unknown.
+    Runtimes compute powers of integers in float64, those of sizes up to cubes by products: what is rounded is unknown.
     """
     if is_float(a.dtype):
         return map_elements(
@@ -249,7 +259,8 @@ def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor)
         base, exponent = to_dim(x), to_dim(y)
         if base is not None and isinstance(exponent, int) and 0 <= exponent <= 64:
             result = integer_power(base, exponent)
-            exact = result is not None and (exponent <= 3 or wide.is_exact(result))
+            product = isinstance(result, Dimension) and exponent in (1, 2, 3)
+            exact = result is not None and (product or wide.is_exact(result))
             return fit_element(c, a.dtype, result) if exact else None
         if type(x) is int and x > 0 and isinstance(y, (int, float)):
             known = wide.truncate(wide.power(x, y))
@@ -263,7 +274,14 @@ def extreme(c: InferenceContext, name: str, shape: Shape, *xs: PartialTensor) ->
     """The maximum or minimum (`name` is `Max` or `Min`) of the elements at each position."""
     concrete = numpy_function("maximum") if name == "Max" else numpy_function("minimum")
     pick = maximum if name == "Max" else minimum
-    return fold_dims(c, None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
+    if not is_float(xs[0].dtype):
+        return fold_dims(c, None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
+    pick_float = FloatArithmetic.maximum if name == "Max" else FloatArithmetic.minimum
+
+    def on_floats(floats: FloatArithmetic, *elements: Element) -> Element:
+        return reduce(lambda a, b: pick_float(floats, a, b), elements)
+
+    return fold_floats(c, None, shape, lambda *arrays: _reduce(concrete, arrays), on_floats, *xs)
 
 
 def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> PartialTensor:
@@ -283,12 +301,9 @@ def limit_elements(
 ) -> PartialTensor:
     """The elements clipped to the limits; unknown where a limit is not a single number."""
     result = x
-    for bound, concrete, pick in (
-        (low, numpy_function("maximum"), maximum),
-        (high, numpy_function("minimum"), minimum),
-    ):
+    for bound, name in ((low, "Max"), (high, "Min")):
         if bound is not None and bound.shape.dims in ((), (1,)):
-            result = fold_dims(c, x.dtype, x.shape, concrete, pick, result, bound)
+            result = PartialTensor(x.dtype, x.shape, extreme(c, name, x.shape, result, bound).elements)
         elif bound is not None:
             result = PartialTensor(x.dtype, x.shape, None)  # a limit of each element
     return result

@@ -31,7 +31,7 @@ def float_ends(element: Element) -> Ends | None:
     if isinstance(element, FloatInterval):
         return element.low, element.high
     if isinstance(element, (int, float)):
-        number = float(element) if abs(element) < 2**1023 else math.inf
+        number = math.inf if isinstance(element, int) and abs(element) >> 1023 else float(element)
         return number, number
     return None
 
@@ -44,7 +44,7 @@ def are_numbers(*elements: Element) -> bool:
 def hull(numbers: Iterable[float]) -> float | FloatInterval | None:
     """The smallest interval with these numbers, or their single number; None if several are not all finite."""
     distinct = set(numbers)
-    if len(distinct) == 1:
+    if len(distinct) == 1 or all(map(math.isnan, distinct)):
         return distinct.pop()
     if not all(map(math.isfinite, distinct)):
         return None
@@ -57,13 +57,6 @@ def combine(format_: FloatFormat, operation: Callable[..., float], *operands: En
     corners = product(*(set(ends) for ends in operands))
     results = [operation(*corner) for corner in corners]
     return hull([kind.round(result) for result in results for kind in format_.computed_in])
-
-
-def divide(a: float, b: float) -> float:
-    """`a / b` as in IEEE 754: an infinity or NaN for a divisor of 0."""
-    if b:
-        return a / b
-    return math.copysign(math.inf, a) * math.copysign(1.0, b) if a and a == a else math.nan
 
 
 def integral(operation: Callable[[float], int]) -> Callable[[float], float]:

@@ -30,7 +30,7 @@ from math import ceil, floor, fmod, gcd, inf, isfinite, trunc
 
 import attrs
 
-from opdefs.rules.contents.elements import Operation, fold_elements, map_elements
+from opdefs.rules.contents.elements import Operation, fold_elements, map_elements, to_dim
 from opdefs.rules.contents.float_formats import FloatFormat, float_format
 from opdefs.rules.contents.float_intervals import (
     Ends,
@@ -38,13 +38,12 @@ from opdefs.rules.contents.float_intervals import (
     approximate_power,
     are_numbers,
     combine,
-    divide,
     float_ends,
     integral,
     square_root,
 )
 from opdefs.rules.contents.integers import MIN_LIMIT
-from shapeinf.expr import Dim, Dimension, ceildiv, maximum
+from shapeinf.expr import Dim, Dimension, ceildiv, maximum, minimum
 from shapeinf.lattice import Element, FloatInterval, PartialTensor, Quotient, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
@@ -209,9 +208,9 @@ class FloatArithmetic:
         """`a / b` for a divisor of known sign."""
         if are_numbers(a, b) or _is_interval(a, b):
             ends = self._ends(b)
-            if ends is None or (ends[0][0] < ends[0][1] and ends[0][0] <= 0 <= ends[0][1]):
+            if ends is None or ends[0][0] <= 0 <= ends[0][1]:  # the zeros of contents have no sign
                 return None
-            return self._combine(divide, a, b)
+            return self._combine(operator.truediv, a, b)
         left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
         right = self.exact(b)
         if left is None or right is None:
@@ -252,18 +251,29 @@ class FloatArithmetic:
         return self.approximate_power(a, b)
 
     def maximum(self, a: Element, b: Element) -> Element:
-        """The larger of two known numbers."""
-        return self._combine(max, a, b) if are_numbers(a) or are_numbers(b) else None
+        """The larger of two elements."""
+        return self._pick(max, maximum, a, b)
 
     def minimum(self, a: Element, b: Element) -> Element:
-        """The smaller of two known numbers."""
-        return self._combine(min, a, b) if are_numbers(a) or are_numbers(b) else None
+        """The smaller of two elements."""
+        return self._pick(min, minimum, a, b)
+
+    def _pick(self, numeric: Callable[..., float], symbolic: Callable[..., Dim], a: Element, b: Element) -> Element:
+        if are_numbers(a, b) or _is_interval(a, b):
+            has_nan = any([isinstance(e, float) and e != e for e in (a, b)])
+            return None if has_nan else self._combine(numeric, a, b)
+        left, right = to_dim(a), to_dim(b)
+        return None if left is None or right is None else _exact_element(symbolic(left, right), 1)
 
     def absolute(self, a: Element) -> Element:
-        """`|a|` of a known number."""
+        """`|a|` of a number, or of a size of known sign."""
         if isinstance(a, FloatInterval) and a.low < 0 < a.high:
             return FloatInterval(0.0, max(-a.low, a.high))
-        return self._combine(abs, a) if are_numbers(a) else None
+        if are_numbers(a):
+            return self._combine(abs, a)
+        if not isinstance(a, Dimension):
+            return None
+        return a if self.c.prove_le(0, a) is True else -a if self.c.prove_le(a, 0) is True else None
 
     def floored_remainder(self, a: Element, b: Element) -> Element:
         """The remainder of two numbers with the sign of the divisor."""

@@ -9,9 +9,9 @@ from opdefs.rules.contents.elements import INDEX_TYPES, clamp_at_zero, is_listab
 from opdefs.rules.contents.float_formats import FLOAT64, float_format
 from opdefs.rules.contents.float_intervals import are_numbers, float_ends, hull
 from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic
-from opdefs.rules.contents.integers import wrap, wrap_element
+from opdefs.rules.contents.integers import USUAL_SIZES, wrap, wrap_element
 from opdefs.rules.operands import require_single
-from shapeinf.expr import Dim, Dimension, ceildiv
+from shapeinf.expr import Dim, Dimension, ceildiv, usual_interval
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext, Value
@@ -36,7 +36,19 @@ def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]
     spans = sum(abs(step) * (size - 1) for size, step in zip(shape, steps, strict=True) if isinstance(size, int))
     if _magnitude(base) + spans > MAX_ELEMENT:
         return PartialTensor(dtype, shape, None)
+    if not _fits_usually(str(dtype), shape, base, steps):
+        return PartialTensor(dtype, shape, None)
     return Progression(dtype, shape, base, steps)
+
+
+def _fits_usually(dtype: str, shape: Shape, base: Dim, steps: Sequence[int]) -> bool:
+    """Whether no element wraps around at usual sizes."""
+    if isinstance(base, int) and dtype == "int64":  # steps are small
+        return True
+    cap, (least, most) = USUAL_SIZES[dtype], INTEGER_RANGES[dtype]
+    spans = [(abs(step) * (size if isinstance(size, int) else cap)) for size, step in zip(shape, steps, strict=True)]
+    low, high = usual_interval(base, cap)
+    return least <= low - sum(spans) and high + sum(spans) <= most
 
 
 def _can_represent(dtype: str | None, number: int) -> bool:

@@ -17,7 +17,7 @@ from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import BindError, ShapeInferenceError
 from shapeinf.formats import save
-from shapeinf.formats.files import ExternalData
+from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import RangeLike
@@ -55,14 +55,21 @@ class Bound:
         """Raises UnpicklableError."""
         refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
 
-    def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
+    def save(
+        self,
+        target: str | os.PathLike[str] | TextIO,
+        *,
+        external_data: ExternalData | None = None,
+        annotate: Annotate | None = None,
+    ) -> None:
         """Write the model with its new dims in the declarations of inputs, of values inside the graph and of outputs.
 
         Bounds and assumptions are written too: into the metadata of an ONNX model, as assertions into a document of
-        tract's. Raises ModelError where the format cannot express them. `external_data` is as for `Result.save`.
+        tract's. Raises ModelError where the format cannot express them. `external_data` and `annotate` are as for
+        `Result.save`.
         """
         changes = self._rewriting.annotation(annotation(self.result.inference))
-        save(self.result.graph, changes, target, external_data)
+        save(self.result.graph, changes, target, external_data, annotate)
 
 
 def bind(

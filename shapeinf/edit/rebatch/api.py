@@ -13,7 +13,7 @@ from shapeinf.edit.rebatch.search import Rewrite, Search
 from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import RebatchError
 from shapeinf.formats import save
-from shapeinf.formats.files import ExternalData
+from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import find_input, input_names, key_by_input
@@ -45,13 +45,19 @@ class Rebatched:
         """Raises UnpicklableError."""
         refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
 
-    def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
-        """Write the model with the new constants and shapes; `external_data` is as for `Result.save`."""
+    def save(
+        self,
+        target: str | os.PathLike[str] | TextIO,
+        *,
+        external_data: ExternalData | None = None,
+        annotate: Annotate | None = None,
+    ) -> None:
+        """Write the model with the new constants and shapes; the options are as for `Result.save`."""
         inputs = {name: self.result.tensors[name] for name in self.inputs}
         names = {rewrite.constant for rewrite in self.rewrites}
         constants = {name: self.result.graph.constants[name] for name in names}
         changes = attrs.evolve(annotation(self.result.inference), inputs=inputs, constants=constants)
-        save(self._graph, changes, target, external_data)
+        save(self._graph, changes, target, external_data, annotate)
 
 
 def rebatch(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from shapeinf.formats.annotation import Annotation
-from shapeinf.formats.files import ExternalData
+from shapeinf.formats.files import WriteOptions
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, fields
 from shapeinf.formats.registry import Candidate, Format, MissingData, Target
 from shapeinf.graph import Graph
@@ -22,6 +22,8 @@ _GRAPH = 7
 _KINDS = {1: VARINT, 2: BYTES, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 8: BYTES, 14: BYTES}
 """The fields of a ModelProto before its graph, with their wire types."""
 
+_DEFAULT = WriteOptions()
+
 
 def _sniff(candidate: Candidate) -> bool:
     return candidate.library in ("onnx", "onnx_ir") or (candidate.text or "").endswith(".onnx")
@@ -33,10 +35,10 @@ def _read(model: Any, options: None) -> Graph:
     return source.read(model)
 
 
-def _write(graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData = "keep") -> None:
+def _write(graph: Graph, annotation: Annotation, target: Target, options: WriteOptions = _DEFAULT) -> None:
     from shapeinf.formats.onnx import writer
 
-    writer.write(graph, annotation, target, external_data)
+    writer.write(graph, annotation, target, options)
 
 
 def _is_model_path(candidate: Candidate) -> bool:
@@ -76,5 +78,5 @@ ONNX = Format(
     is_model_path=_is_model_path,
     missing_data=_missing_data,
     is_model_head=_is_model_head,
-    write_external=_write,
+    write_with_options=_write,
 )

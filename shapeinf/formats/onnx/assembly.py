@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+import attrs
+
 from shapeinf.errors import ModelError
-from shapeinf.graph import DeclaredType, Graph, NodeTable
+from shapeinf.graph import DeclaredType, Graph, NodeTable, subgraphs
 from shapeinf.lattice import PartialTensor
 
 MAX_NESTING = 32
 
 _DEFAULT_DOMAIN = "ai.onnx"
 
+_CHAIN = re.compile(r"@\d+\Z")
+"""The number of an in-place chain at the end of the text of a dim."""
+
 ASSUMPTIONS = "shapeinf.assumptions"
 """The metadata key of the assumptions about the dims of a model, one per line."""
 
+CHAINS = ("shapeinf.dims", "chains")
+"""The metadata property of a file whose inner dims have numbers of in-place chains, as `chains` describes them."""
 
-def add_assumptions(graph: Graph, key: str, value: str) -> None:
-    """Add a metadata property of the model to the assumptions of its graph, if it has the key `ASSUMPTIONS`."""
+
+def add_property(graph: Graph, key: str, value: str) -> None:
+    """Apply a metadata property of the model to its complete graph: assumptions, and how inner dims are written."""
     if key == ASSUMPTIONS:
         graph.assumptions += [line for line in value.splitlines() if line.strip()]
+    elif (key, value) == CHAINS:
+        _drop_chains(graph)
+
+
+def _drop_chains(graph: Graph) -> None:
+    """Remove the numbers of chains from the declared dims of the inner values of a graph and of the graphs in it."""
+    interface = {*graph.inputs, *graph.outputs}
+    for name, declared in graph.declared.items():
+        if name not in interface:
+            graph.declared[name] = without_chain(declared)
+    for kind in graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}:
+        for _, body in subgraphs(kind):
+            _drop_chains(body)
+
+
+def without_chain(declared: DeclaredType) -> DeclaredType:
+    """A declared type whose dims have no numbers of chains.
+
+    >>> without_chain(DeclaredType("float32", ("height//2@17", 8, None))).dims
+    ('height//2', 8, None)
+    """
+    if declared.dims is None or not any(isinstance(dim, str) for dim in declared.dims):
+        return declared
+    return attrs.evolve(declared, dims=tuple(_CHAIN.sub("", d) if isinstance(d, str) else d for d in declared.dims))
 
 
 def add_origin(graph: Graph, producer: str, version: str, ir_version: int) -> None:

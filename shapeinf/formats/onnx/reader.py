@@ -11,8 +11,8 @@ from shapeinf.errors import LimitError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.assembly import (
     MAX_NESTING,
-    add_assumptions,
     add_origin,
+    add_property,
     domain_of,
     finish_graph,
     finish_model,
@@ -39,7 +39,7 @@ def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
         key, body = read_function(function)
         graph.functions.setdefault(key, body)
     for entry in model.metadata_props:
-        add_assumptions(graph, _text(entry.key), _text(entry.value))
+        add_property(graph, _text(entry.key), _text(entry.value))
     add_origin(graph, _text(model.producer_name), _text(model.producer_version), model.ir_version)
     graph.model = model
     graph.external = any(is_external(t) for t in model.graph.initializer)

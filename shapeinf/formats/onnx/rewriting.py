@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dim
+from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.printing import try_format_dim
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx import proto_numbers as pb
@@ -67,11 +67,18 @@ def set_type(proto: onnx.TypeProto, info: Info) -> None:
         set_dim(dim, wanted)
 
 
+def dim_text(dim: Dimension) -> str | None:
+    """The name or the expression of a dim; None for an unknown, and for a dim that is too long to print."""
+    if dim.is_anonymous:
+        return None
+    return dim.name if dim.is_symbol else try_format_dim(dim)
+
+
 def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: Dim) -> None:
     """Write a dim: its size, its name or expression, nothing for an unknown or one that is too long to print."""
     if isinstance(dim, int):
         proto.dim_value = dim
-    elif not dim.is_anonymous and (text := dim.name if dim.is_symbol else try_format_dim(dim)) is not None:
+    elif (text := dim_text(dim)) is not None:
         proto.dim_param = text
     else:
         proto.ClearField("dim_value")

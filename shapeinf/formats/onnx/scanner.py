@@ -13,8 +13,8 @@ from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.assembly import (
     MAX_NESTING,
-    add_assumptions,
     add_origin,
+    add_property,
     domain_of,
     finish_graph,
     finish_model,
@@ -114,7 +114,7 @@ class _Scanner:
             key, body = self.function(self.buffer[start:end])
             graph.functions.setdefault(key, body)
         for start, end in properties:
-            add_assumptions(graph, *self.property(self.buffer[start:end]))
+            add_property(graph, *self.property(self.buffer[start:end]))
         return finish_model(graph)
 
     def property(self, data: bytes) -> tuple[str, str]:

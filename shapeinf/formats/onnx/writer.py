@@ -13,14 +13,16 @@ from mmap import ACCESS_READ, mmap
 from types import MappingProxyType
 from typing import Any
 
+import attrs
 import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
-from shapeinf.formats.files import ExternalData, check_path
+from shapeinf.formats.files import Annotate, WriteOptions, check_path
 from shapeinf.formats.onnx import proto_numbers as pb
-from shapeinf.formats.onnx.assembly import ASSUMPTIONS, domain_of
+from shapeinf.formats.onnx.assembly import ASSUMPTIONS, CHAINS, domain_of
+from shapeinf.formats.onnx.chains import number_chains, numbered_text
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
 from shapeinf.formats.onnx.saving import save_model
@@ -39,18 +41,22 @@ AxisNames = Mapping[str, Mapping[int, str]]
 NO_NAMES: Mapping[Any, Any] = MappingProxyType({})
 
 
-def write(graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData = "keep") -> None:
+_DEFAULT = WriteOptions()
+
+
+def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOptions = _DEFAULT) -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
     Declared types of inputs stay, except for those that the annotation changes. The file is replaced atomically; for
-    `external_data` see `saving.save_model`. Raises ModelError for a graph that was not read from an ONNX model.
+    external data see `saving.save_model`. Raises ModelError for a graph that was not read from an ONNX model.
     """
     if not isinstance(target, (str, os.PathLike)):
         raise ModelError("an ONNX model cannot be written to a stream: it is binary")
     path = check_path(target)
     folder = DataFolder(None if graph.source is None else os.path.dirname(os.path.abspath(graph.source)))
     with _source_bytes(graph) as buffer:
-        save_model(buffer, list(_model(buffer, graph, annotation)), path, folder, external_data)
+        pieces = list(_model(buffer, graph, annotation, options.annotate))
+        save_model(buffer, pieces, path, folder, options.external_data)
 
 
 @contextmanager
@@ -75,9 +81,14 @@ def _serialize(model: onnx.ModelProto) -> bytes:
         raise ModelError("the model in memory is larger than a protobuf may be: load it from its file") from error
 
 
-def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Piece]:
+def _model(buffer: Buffer, graph: Graph, annotation: Annotation, annotate: Annotate) -> Iterator[Piece]:
     """The pieces of a ModelProto."""
-    writer = _Writer(buffer)
+    writer = _Writer(buffer, chains=annotate == "chains")
+    if annotate == "io":
+        annotation = _of_outputs(graph, annotation)
+    replaced = {ASSUMPTIONS} if annotation.assumptions is not None else set()
+    if annotate != "io":
+        replaced.add(CHAINS[0])
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
         if kind == BYTES and number == pb.MODEL_GRAPH:
@@ -85,24 +96,35 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Pie
             yield from message_pieces(number, writer.graph(start, end, graph, annotation, names))
         elif kind == BYTES and number == pb.MODEL_FUNCTIONS:
             yield from message_pieces(number, writer.function(start, end, annotation))
-        elif (
-            number != pb.MODEL_METADATA_PROPS
-            or annotation.assumptions is None
-            or writer.name(start, end) != ASSUMPTIONS
-        ):
+        elif number != pb.MODEL_METADATA_PROPS or writer.name(start, end) not in replaced:
             yield before, end
         before = end
     if annotation.assumptions:
-        text = "\n".join(annotation.assumptions)
-        entry = encode_bytes(pb.PROPERTY_KEY, ASSUMPTIONS.encode()) + encode_bytes(pb.PROPERTY_VALUE, text.encode())
-        yield encode_bytes(pb.MODEL_METADATA_PROPS, entry)
+        yield _property(ASSUMPTIONS, "\n".join(annotation.assumptions))
+    if writer.numbered:
+        yield _property(*CHAINS)
+
+
+def _of_outputs(graph: Graph, annotation: Annotation) -> Annotation:
+    """The part of an annotation that is about the inputs and outputs of the graph."""
+    outputs = {name: annotation.tensors[name] for name in graph.outputs if name in annotation.tensors}
+    return attrs.evolve(annotation, tensors=outputs, bodies={}, functions={})
+
+
+def _property(key: str, value: str) -> bytes:
+    """A metadata property of the model as a field."""
+    entry = encode_bytes(pb.PROPERTY_KEY, key.encode()) + encode_bytes(pb.PROPERTY_VALUE, value.encode())
+    return encode_bytes(pb.MODEL_METADATA_PROPS, entry)
 
 
 class _Writer:
-    """Writes the messages of one model; each type is encoded once."""
+    """Writes the messages of one model; each type is encoded once, but for those with the number of a chain."""
 
-    def __init__(self, buffer: Buffer) -> None:
+    def __init__(self, buffer: Buffer, *, chains: bool) -> None:
         self.buffer = buffer
+        self.chains = chains
+        self.numbered = 0
+        """The number of in-place chains so far."""
         self.types: dict[int, bytes] = {}
 
     def graph(
@@ -113,6 +135,8 @@ class _Writer:
         produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
         known = {name for name in produced if tensors[name].dtype is not None}
         outputs = set(graph.outputs)
+        written = [name for name in produced if name in known and name not in outputs]
+        numbers = self.number_chains(graph, {name: tensors[name] for name in written}) if self.chains else {}
         node = 0
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
@@ -138,9 +162,14 @@ class _Writer:
             return None
 
         pieces = edit_message(self.buffer, pos, end, edit)
-        written = [name for name in produced if name in known and name not in outputs]
-        values = (self.value(pb.GRAPH_VALUE_INFO, name, tensors[name]) for name in written)
+        values = (self.value(pb.GRAPH_VALUE_INFO, name, tensors[name], numbers.get(name)) for name in written)
         return [*pieces, b"".join(values)]
+
+    def number_chains(self, graph: Graph, tensors: Mapping[str, Info]) -> dict[str, int]:
+        """The numbers of the in-place chains of inner values; each graph of the model has numbers of its own."""
+        numbers = number_chains(graph.nodes, tensors, self.numbered + 1)
+        self.numbered = max(numbers.values(), default=self.numbered)
+        return numbers
 
     def node(self, pos: int, end: int, graphs: Mapping[str, Graph], bodies: Mapping[str, Annotation]) -> list[Piece]:
         """A NodeProto with annotated subgraphs."""
@@ -212,12 +241,13 @@ class _Writer:
                 pieces.append((before, stop))
             before = stop
         axes = names.get(name)
-        encoded = self.type(info) if axes is None else encode_bytes(pb.VALUE_TYPE, encode_type(info, axes))
+        encoded = self.type(info) if axes is None else _type_field(info, axes)
         return message_pieces(pb.GRAPH_OUTPUT, [*pieces, encoded])
 
-    def value(self, number: int, name: str, info: Info) -> bytes:
-        """A ValueInfoProto as a field."""
-        data, kind = name.encode(), self.type(info)
+    def value(self, number: int, name: str, info: Info, chain: int | None = None) -> bytes:
+        """A ValueInfoProto as a field, of a value of this in-place chain."""
+        data = name.encode()
+        kind = self.type(info) if chain is None else _type_field(info, numbered_text(info, chain))
         size = len(data)
         if size + len(kind) < 126:  # every length is one byte: the usual case
             return b"%c%c\n%c%b%b" % (number << 3 | BYTES, size + 2 + len(kind), size, data, kind)
@@ -227,8 +257,13 @@ class _Writer:
         """The type of a ValueInfoProto as a field. Values share records of types, which are compared by identity."""
         encoded = self.types.get(id(info))
         if encoded is None:
-            encoded = self.types[id(info)] = encode_bytes(pb.VALUE_TYPE, encode_type(info))
+            encoded = self.types[id(info)] = _type_field(info)
         return encoded
+
+
+def _type_field(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
+    """The type of a ValueInfoProto as a field, with these `names` of axes."""
+    return encode_bytes(pb.VALUE_TYPE, encode_type(info, names))
 
 
 def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[int, str]]:
