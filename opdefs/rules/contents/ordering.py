@@ -76,7 +76,7 @@ def sorted_positions(c: InferenceContext, row: Sequence[Element], *, largest: bo
 def _undecided_extremes(row: Sequence[Element], count: int, largest: bool) -> list[Element] | None:
     """The largest or smallest elements in order, as maxima and minima of dims; None for longer rows and others."""
     dims = [d for d in map(to_dim, row) if d is not None]
-    if len(dims) < len(row) or len(row) > (MAX_TERMS if count == 1 else MAX_SORTED):
+    if not row or len(dims) < len(row) or len(row) > (MAX_TERMS if count == 1 else MAX_SORTED):
         return None
     upper, lower = (maximum, minimum) if largest else (minimum, maximum)
     if count == 1:
@@ -97,9 +97,9 @@ MAX_SORTED = 3
 def _undecided_position(c: InferenceContext, row: Sequence[Element], largest: bool, last: bool) -> Element:
     """The position of an extreme that is undecided: an expression of two dims, else an unknown inside the row."""
     dims = [d for d in map(to_dim, row) if d is not None]
-    if len(dims) < len(row):
+    if not row or len(dims) < len(row):
         return None
-    if len(dims) > 2:
+    if len(dims) != 2:
         return c.fresh("position", 0, len(dims) - 1)
     ahead = dims[1] - dims[0] if largest else dims[0] - dims[1]
     return indicator(ahead if last else ahead - 1)
