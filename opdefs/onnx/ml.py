@@ -143,7 +143,8 @@ def array_feature_extractor(c: InferenceContext, x: Value, indices: Value) -> Pa
     constrain_indices(c, indices, x.shape[-1])
     shape = Shape((1, count)) if len(x.shape) == 1 else Shape((*x.shape[:-1], count))
     known = known_ints(indices)
-    if known is None or x.elements is None or any(i < 0 for i in known):
+    size = x.shape[-1]
+    if known is None or x.elements is None or not isinstance(size, int) or any(not 0 <= i < size for i in known):
         return PartialTensor(x.dtype, shape, None)
     return choose_slices(x, known, len(x.shape) - 1, shape)
 

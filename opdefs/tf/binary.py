@@ -73,7 +73,9 @@ tf("Div", "RealDiv", "TruncateDiv", in_place=(0, 1))(division_rule(broadcast))
 @tf("DivNoNan", "MulNoNan", "Xdivy", in_place=(0, 1))
 def zero_for_zero(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: quotients or products, 0 where `y`, of Xdivy where `x`, is 0."""
-    name = c.op_def.name
+    name, shape = c.op_def.name, broadcast(c, x.shape, y.shape)
+    if arithmetic(c, x.dtype) is None:
+        return PartialTensor(None, shape, None)
     multiply = name == "MulNoNan"
     function = numpy_function("multiply") if multiply else numpy_function("divide")
     method = FloatArithmetic.multiply if multiply else FloatArithmetic.divide
@@ -84,7 +86,7 @@ def zero_for_zero(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         nonzero = is_nonzero(c, deciding)
         return (operation(a, b) if nonzero else 0.0) if nonzero is not None else None
 
-    return map_elements(None, broadcast(c, x.shape, y.shape), apply, x, y)
+    return map_elements(None, shape, apply, x, y)
 
 
 @tf("FloorDiv", in_place=(0, 1))

@@ -6,7 +6,7 @@ reuse the buffer of the operand.
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, isfinite
 from typing import Any
 
 from opdefs.rules.contents.arithmetic import absolute, approximate, limit_elements, sign, unary_rule, unknown
@@ -171,10 +171,11 @@ def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...
     import numpy as np
 
     limits = np.array(boundaries, dtype=np.float32).tolist()
+    next_integers = [ceil(limit) if isfinite(limit) else limit for limit in limits]
 
     def bucket(element: Element) -> Element:
         of_size = isinstance(element, Dimension)  # a size is not below a boundary if it is not below the next integer
-        return insertion_position(c, [*map(ceil, limits)] if of_size else limits, element, after_equal=True)
+        return insertion_position(c, next_integers if of_size else limits, element, after_equal=True)
 
     return map_elements("int32", input.shape, bucket, input)
 

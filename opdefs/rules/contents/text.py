@@ -43,6 +43,8 @@ def map_texts(dtype: str, shape: Shape, operation: Callable[..., Element], *valu
 
 def join_texts(shape: Shape, separator: str, *values: PartialTensor) -> PartialTensor:
     """The strings at each position, joined."""
+    if not values:
+        return PartialTensor("string", shape, None)
     return map_texts("string", shape, lambda *texts: separator.join(texts), *values)
 
 
