@@ -8,7 +8,7 @@ SOURCES := $(shell find shapeinf opdefs -name '*.py')
 # LIMITED=tests runs all tests in this way.
 LIMITED ?= $(wildcard tests/differential/test_float*.py tests/differential/test_folded*.py) tests/program
 
-.PHONY: demo test test-limited lint format docs site clean
+.PHONY: demo test test-limited mutate lint format docs site clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512
@@ -18,6 +18,10 @@ test: $(VENV)/.editable
 
 test-limited: $(VENV)/.editable
 	NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python tools/numpy_features.py)" $(BIN)/python -m pytest -q -n 2 $(LIMITED)
+
+# Changes of the source that no test notices; MUTATE="--seed 3 shapeinf/expr" chooses others.
+mutate: $(VENV)/.editable
+	$(BIN)/python tools/mutate.py $(MUTATE)
 
 lint: $(VENV)/.editable
 	$(BIN)/ruff check .

@@ -12,9 +12,9 @@ from setuptools import setup
 MYPYC = "mypy==2.4.1"
 """The compiler. Its version is fixed: what it accepts, and how it represents numbers, changes between releases."""
 COMPILED = {
-    "shapeinf/constraints": "common congruences index records store",
+    "shapeinf/constraints": "common congruences index piecewise records store",
     "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
-    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval",
+    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval nests",
     "shapeinf/formats/onnx": "assembly attributes scanner tensors types",
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "topology",

@@ -26,10 +26,18 @@ class CheckedModel:
         result: of an inference with `declared="check"`.
         ranges: the dims with bounds of the user, by name.
         what_if: whether this is a what-if run, an inference of a changed model.
+        later: the constraints of the run without the change: no size outside of the bounds in it is an example.
     """
 
-    def __init__(self, result: Result, ranges: Mapping[str, object] | None = None, what_if: bool = False) -> None:
+    def __init__(
+        self,
+        result: Result,
+        ranges: Mapping[str, object] | None = None,
+        what_if: bool = False,
+        later: ShapeStore | None = None,
+    ) -> None:
         """Nothing is computed yet."""
+        self.later = later
         self.result = result
         self.what_if = what_if
         self.ranges = dict(ranges or {})
@@ -113,7 +121,7 @@ class CheckedModel:
         """Up to `MAX_EXAMPLES` bindings of symbols that satisfy all constraints on them."""
         key = frozenset(symbols), self.store.version
         if key not in self._examples:
-            self._examples[key] = list(itertools.islice(legal_bindings(self.store, key[0]), MAX_EXAMPLES))
+            self._examples[key] = list(itertools.islice(legal_bindings(self.store, key[0], self.later), MAX_EXAMPLES))
         return self._examples[key]
 
     @cached_property

@@ -39,7 +39,7 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
     trusted: list[CheckedModel] = []
 
     def begin(fresh: Inference) -> None:
-        trusted.append(CheckedModel(Result(fresh, reader), model.ranges, what_if=True))
+        trusted.append(CheckedModel(Result(fresh, reader), model.ranges, what_if=True, later=model.store))
         slots = fresh.compiled.slots
         for name, declared in model.declared.items():
             fresh.refiners[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from shapeinf.constraints.records import Constraint
-from shapeinf.errors import Source
 from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import substitute
 
@@ -155,17 +154,17 @@ class ConstraintIndex:
             self._undo_log.put(self.disjunctions, constraint, None)
         self.follow(constraint, canonical)
 
-    def add_disjunction(
-        self, template: str, source: Source, operands: tuple[Dim, ...], canonical: Iterable[Dim]
-    ) -> None:
+    def add_disjunction(self, disjunction: Constraint, canonical: Iterable[Dim]) -> None:
         """Add a disjunction; one that a node has added before is not added again."""
-        key = (template, source.node, operands)
-        if key not in self._texts:
-            self._texts.add(key)
-            disjunction = Constraint("disjunction", source, template=template, operands=operands)
+        if not self.has_disjunction(disjunction):
+            self._texts.add((disjunction.template, disjunction.source.node, disjunction.operands))
             self.disjunctions[disjunction] = None
             if disjunction.alternatives is not None:
                 self.follow_disjunction(disjunction, canonical)
+
+    def has_disjunction(self, disjunction: Constraint) -> bool:
+        """Whether the node of a disjunction has added it before."""
+        return (disjunction.template, disjunction.source.node, disjunction.operands) in self._texts
 
     def drop(self, equality: Constraint) -> None:
         """Remove a pending equality, which is decided or replaced."""

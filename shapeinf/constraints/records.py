@@ -176,6 +176,8 @@ class Range(NamedTuple):
     source: Source
     earlier: Range | None = None
     """The bounds before that."""
+    implied: bool = False
+    """Whether another constraint of the same source states more: then the bounds are none of their own."""
 
     def steps(self) -> Iterator[Range]:
         """All ranges that the symbol has had, this one last."""
@@ -194,6 +196,6 @@ class Range(NamedTuple):
             least, most = step.bounds
             ends: list[Dim] = [symbol - int(least)] if -inf < least > low else []
             ends += [int(most) - symbol] if inf > most < high else []
-            for end in ends if id(step) not in known else ():
+            for end in ends if id(step) not in known and not step.implied else ():
                 yield Constraint("range", step.source, end, operands=(symbol,), bounds=step.bounds)
             low, high = step.bounds

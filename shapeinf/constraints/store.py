@@ -14,6 +14,7 @@ from math import inf
 
 from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
 from shapeinf.constraints.index import ConstraintIndex, Solutions, UndoLog, Uses
+from shapeinf.constraints.piecewise import common_variable, solution_ranges
 from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
@@ -21,6 +22,7 @@ from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.equations import as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
+from shapeinf.expr.nests import has_outer_maximum
 from shapeinf.expr.usual_bounds import usual_bounds
 
 _MAX_RELATIONS_TRIED = 64
@@ -281,7 +283,14 @@ class ConstraintStore:
 
     def add_disjunction(self, template: str, source: Source, *operands: Dim) -> None:
         """Add a disjunction of the operands `{0}`, `{1}`..., such as `{0} == {1} or {0} == 1`; once for each node."""
-        self._pending.add_disjunction(template, source, operands, map(self.canon, operands))
+        disjunction = Constraint("disjunction", source, template=template, operands=operands)
+        if self._pending.has_disjunction(disjunction):
+            return
+        if disjunction.alternatives is not None and self._add_solutions(
+            disjunction.clauses_in(self.canon), disjunction
+        ):
+            return
+        self._pending.add_disjunction(disjunction, map(self.canon, operands))
 
     def add(self, constraint: Constraint) -> None:
         """Add a constraint of another store over the same scope. Raises Contradiction when it cannot hold."""
@@ -360,6 +369,8 @@ class ConstraintStore:
             )
         chosen = self.congruences.solution(e)
         if chosen is None:
+            if has_outer_maximum(e) and self._add_solutions((Clause(e, True),), Constraint("equality", source, e)):
+                return
             if not self._pending.has_equality(e):
                 text = f"{operands[0]} == {operands[1]}"
                 self._pending.add(Constraint("equality", source, e, template=text), e)
@@ -437,10 +448,41 @@ class ConstraintStore:
             expressions.append(int(bounds[1]) - e)
         for expression in expressions:
             if self.prove_le(0, expression) is None:
-                self._pending.add(Constraint("relation", source, expression), expression)
-                self.version += 1
+                relation = Constraint("relation", source, expression)
+                if not has_outer_maximum(expression) or not self._add_solutions(relation.clauses, relation):
+                    self._pending.add(relation, expression)
+                    self.version += 1
 
-    def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
+    def _add_solutions(self, clauses: Sequence[Clause], constraint: Constraint) -> bool:
+        """Add that one of these clauses holds, as bounds, where they are equivalent to bounds of one dim.
+
+        Where its solutions have gaps, as those of `n == 1 or n == 64`, a symbol gets their bounds, but the constraint
+        states more, and False is returned.
+        """
+        variable = common_variable([clause.expression for clause in clauses])
+        if variable is None:
+            return False
+        low, high = self.bounds(variable)
+        if low == -inf:
+            return False
+        ranges = solution_ranges(clauses, variable, int(low), None if high == inf else int(high))
+        if ranges is None:
+            return False
+        if not ranges:
+            message = f"{constraint.text or constraint.expression} must hold"
+            raise Contradiction(message, constraint.source, self._conflict_source(variable))
+        most = ranges[-1][1]
+        bounds = ranges[0][0], inf if most is None else most
+        gaps = len(ranges) > 1
+        with self._transaction():
+            if not gaps:
+                self._bound(variable, bounds, constraint.source)
+            elif variable.is_symbol and not any([has_outer_maximum(clause.expression) for clause in clauses]):
+                self._narrow(variable, bounds, constraint.source, implied=True)
+        return not gaps
+
+    def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source, implied: bool = False) -> None:
+        """Add bounds of a symbol; `implied`: they follow from another constraint, which is added too."""
         atom = symbol.atom
         low, high = self._known.symbol(atom, symbol.symbol)
         new = self.congruences.tighten(atom, (max(low, bounds[0]), min(high, bounds[1])))
@@ -449,7 +491,7 @@ class ConstraintStore:
             raise Contradiction(message, source, self._conflict_source(symbol))
         if new == (low, high):
             return
-        self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
+        self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom), implied))
         self.narrowed = True
         self.changed_symbols.append(symbol)
         self.epoch += self.scope.has_maxima
@@ -476,6 +518,8 @@ class ConstraintStore:
             second = self._conflict_source(expression, relation.expression)
             raise Contradiction(f"{relation.expression} must be at least 0", relation.source, second)
         self._pending.follow(relation, expression)
+        if has_outer_maximum(expression):
+            self._add_solutions((Clause(expression, False),), relation)
 
     def _recheck_divisibility(self, constraint: Constraint) -> None:
         expression = self.canon(constraint.expression)
@@ -496,10 +540,12 @@ class ConstraintStore:
             self._equate(equation, equality.source, (left, right), equality.expression)
 
     def _recheck_disjunction(self, disjunction: Constraint, symbol: Dimension) -> None:
-        if all(self.prove_eq(clause.expression, 0) is False for clause in disjunction.clauses_in(self.canon)):
+        clauses = disjunction.clauses_in(self.canon)
+        if all(self.prove_eq(clause.expression, 0) is False for clause in clauses):
             last = self._conflict_source(symbol) or disjunction.source
             raise Contradiction(f"{disjunction.text} must hold", last, disjunction.source)
         self._pending.follow_disjunction(disjunction, map(self.canon, disjunction.operands))
+        self._add_solutions(clauses, disjunction)
 
     def _conflict_source(self, *dims: Dim | str) -> Source | None:
         """The second source of a contradiction: that of a constraint on the symbols of these dims.

@@ -12,6 +12,7 @@ from typing import Literal
 
 import attrs
 
+from shapeinf.constraints.piecewise import MAX_PIECES, solution_ranges
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.contract.preconditions import Kind, Origins, Precondition, symbols_of
 from shapeinf.engine.inference import Inference
@@ -22,7 +23,6 @@ from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.expr.printing import format_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.piecewise import MAX_PIECES, solution_ranges
 
 MAX_PERIOD = 4096
 _ORDER = ("divisibility", "range", "relation")

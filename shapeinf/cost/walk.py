@@ -12,7 +12,7 @@ from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost
 from shapeinf.cost.repetition import repeat
 from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
-from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.inference import Inference, Repetition
 from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
@@ -180,7 +180,7 @@ class _Walk:
             for name, child in children.items():
                 self.body(instance, step, name, child)
             return
-        possible = {name: child for name, child in children.items() if not certain_violations(child)} or children
+        possible = possible_bodies(children)
         if len(possible) == 1:
             for name, child in possible.items():
                 self.body(instance, step, name, child)

@@ -6,7 +6,7 @@ a body, or behind a condition, that may not run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import attrs
 
@@ -54,6 +54,13 @@ def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[
 def certain_violations(inference: Inference) -> list[Diagnostic]:
     """The diagnostics of nodes that are certain to fail at run time."""
     return [diagnostic for diagnostic, certain in violations(inference) if certain]
+
+
+def possible_bodies(children: Mapping[str, Inference]) -> Mapping[str, Inference]:
+    """The bodies of a node that may run: those in which no node is certain to fail; all of them where each has one."""
+    if len(children) < 2:
+        return children
+    return {name: child for name, child in children.items() if not certain_violations(child)} or children
 
 
 def _locate(inference: Inference, index: int) -> list[Diagnostic]:

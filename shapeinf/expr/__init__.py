@@ -5,7 +5,7 @@ Each file imports only files before it in this list:
 - `atoms`: symbols, rounded quotients and maxima.
 - `dimension`: `Dimension` and `Scope`, with sums and products.
 - `interval`, `usual_bounds`: bounds.
-- `division`, `extremum`: canonical quotients, maxima and minima; both need bounds.
+- `division`, `nests`, `extremum`: canonical quotients, maxima and minima; all need bounds.
 - `equations`, `evaluation`: equations `e == 0`; substitution and values.
 - `parsing`, `printing`: from text, to text.
 - `straight_line`, `many_bindings`: programs for many dims, and their values at many bindings.

@@ -7,7 +7,7 @@ from typing import Any
 
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
-from shapeinf.expr.extremum import maximum
+from shapeinf.expr.extremum import maximum, maximum_under
 
 Value = Any
 """An int or an int64 array; numpy's own operators decide which comes out."""
@@ -99,11 +99,7 @@ class _Resolution(Substitution):
         return d.has_maximum
 
     def maximum(self, args: Sequence[Dim]) -> Dim:
-        candidates = list(args)
-        for a in args:
-            if any(b is not a and self.at_least_zero(b - a) for b in candidates):
-                candidates.remove(a)
-        return maximum(*candidates)
+        return maximum_under(args, self.at_least_zero)
 
 
 def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:

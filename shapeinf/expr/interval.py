@@ -10,8 +10,8 @@ from math import inf
 
 import attrs
 
-from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope, divide_monomial
+from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
+from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope, divide_monomial, terms_of
 
 Bound = int | float
 """An int, or an infinity. Not `float`: mypyc stores that as a C double, which rounds ints above 2**53."""
@@ -158,19 +158,45 @@ def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) 
         if isinstance(rest, int) or rest.symbols().isdisjoint(d.scope.symbols_of(number)):
             continue
         if isinstance(atom, Floor):
-            return _meet(bounds, _split_floor(rest, coefficient, atom, known, splits - 1, left))
+            numerator, q = _in_finer_floor(rest, atom)
+            return _meet(bounds, _split_floor(rest, coefficient, numerator, q, known, splits - 1, left))
         if isinstance(atom, Maximum):
             return _meet(bounds, _split_maximum(rest, coefficient, atom, known, splits - 1, left))
     return bounds
 
 
 def _atoms_by_depth(d: Dimension) -> list[int]:
-    """The floors and maxima of a dim, the most deeply nested first.
+    """The floors and maxima of a dim, the most deeply nested first, of these the ones with the largest divisors.
 
     No atom contains an earlier one: the parts of an atom that is split still cancel against the other terms.
     """
     atoms = d.scope.atoms
-    return sorted({a for a in d.atom_numbers() if atoms[a].depth}, key=lambda a: (-atoms[a].depth, a))
+    return sorted(
+        {a for a in d.atom_numbers() if atoms[a].depth}, key=lambda a: (-atoms[a].depth, -_divisor(atoms[a]), a)
+    )
+
+
+def _divisor(atom: Atom) -> int:
+    return atom.denominator if isinstance(atom, Floor) and isinstance(atom.denominator, int) else 0
+
+
+def _in_finer_floor(rest: Dimension, atom: Floor) -> tuple[Dim, int]:
+    """Numerator and divisor of `floor(n/q)`, in a floor of `rest` with a divisor of q: `x//32` is `(x//16)//2`.
+
+    The bounds of `x//16 - x//32` are those of `t - t//2`.
+    """
+    n, q = atom.numerator, atom.denominator
+    assert isinstance(q, int)
+    scope = rest.scope
+    for monomial, _ in rest.terms:
+        finer = scope.only_atom(monomial)
+        if isinstance(finer, Floor) and isinstance(finer.denominator, int) and q % finer.denominator == 0:
+            d = finer.denominator
+            more = scope.combine(1, n, -1, finer.numerator)
+            if more is not None and all([c % d == 0 for _, c in terms_of(scope, more)]):
+                inner = scope.make({m: c // d for m, c in terms_of(scope, more)})
+                return scope.atom_dim(monomial[0]) + inner, q // d
+    return n, q
 
 
 def _is_linear(d: Dimension) -> bool:
@@ -252,11 +278,9 @@ def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     return bounds
 
 
-def _split_floor(rest: Dimension, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_floor(rest: Dimension, c: int, n: Dim, q: int, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
-    q = atom.denominator
-    assert isinstance(q, int)
-    opened = rest.scope.combine(q, rest, c, atom.numerator)
+    opened = rest.scope.combine(q, rest, c, n)
     if opened is None:
         return -inf, inf
     low, high = bounds_with(opened, known, splits, left)

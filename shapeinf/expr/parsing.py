@@ -40,6 +40,7 @@ def is_too_large(digits: str) -> bool:
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}")
 """The usual name of a dim, which needs no parser."""
+_HAS_LETTERS = re.compile(r"[^\W\d]")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
 """Qualified names, as some exporters number dims; they are never expressions."""
@@ -87,6 +88,8 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim 
         return scope.symbol(text, lo), f"the dim name {text[:60]!r} is not an expression: taken as one name"
     if isinstance(dim, int) and dim < 0:
         return None, f"the dim name {text!r} is a negative number"
+    if isinstance(dim, int) and not _HAS_LETTERS.search(stripped):
+        return scope.symbol(text, lo), f"the dim name {text!r} is taken as a name, not as the size {dim}"
     return dim, None
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope, terms_of
+from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.expr.parsing import AXIS_OF_NAME, MAX_LENGTH
 from shapeinf.texts import format_count
 
@@ -188,15 +188,25 @@ class _Printer:
         return f"{self._operand(atom.numerator)} % {atom.denominator}", True
 
     def minimum(self, d: Dimension) -> str | None:
-        """`r - max(a, b)` as `min(r - a, r - b)`."""
-        maxima = [(m, atom) for m, c in d.terms if c == -1 and isinstance(atom := self.scope.only_atom(m), Maximum)]
-        if len(maxima) != 1:
+        """`r - max(a, b)` as `min(r - a, r - b)`, with a factor; other maxima stay outside of the minimum."""
+        maxima = [(m, c, a) for m, c in d.terms if isinstance(a := self.scope.only_atom(m), Maximum)]
+        negative = [term for term in maxima if term[1] < 0]
+        if len(negative) != 1:
             return None
-        ((monomial, maximum),) = maxima
-        rest = d.without(monomial)
-        if any(len(terms_of(self.scope, rest)) + len(terms_of(self.scope, a)) > MAX_TERMS for a in maximum.args):
+        ((monomial, factor, maximum),) = negative
+        outside = {m: c for m, c, _ in maxima if c > 0}
+        rest = {m: c for m, c in d.terms if m != monomial and m not in outside}
+        if any([c % factor for c in rest.values()]):
             return None
-        return self._call("min", [rest - a for a in maximum.args])
+        inside = self.scope.make({m: c // -factor for m, c in rest.items()})
+        args = [self.scope.combine(1, inside, -1, a) for a in maximum.args]
+        if None in args:
+            return None
+        least = self._call("min", [a for a in args if a is not None])
+        text = least if factor == -1 else f"{-factor}*{least}"
+        return (
+            f"{self.polynomial(others)} + {text}" if isinstance(others := self.scope.make(outside), Dimension) else text
+        )
 
     def _call(self, function: str, args: Sequence[Dim]) -> str:
         ordered = sorted(args, key=lambda a: isinstance(a, int))

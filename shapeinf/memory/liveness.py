@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import attrs
 
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
@@ -297,8 +298,9 @@ class _Walk:
         results: list[int] = []
         if step.operation.body is not None or any(step.index in run.reasons for run in instance.runs):
             results.append(self.opaque_body(instance, step, start))
+        bodies = [possible_bodies(run.children.get(step.index, {})) for run in instance.runs]
         for name in step.operation.bodies:
-            results += self.body(instance, values, step, name)
+            results += self.body(instance, values, step, [children.get(name) for children in bodies])
         self.append(instance, step, Event(None, (*reads, *results), writes))
 
     def callee(self, instance: GraphInstance, step: NodeStep) -> GraphInstance | None:
@@ -340,19 +342,20 @@ class _Walk:
             writes.append(number)
         return tuple(writes)
 
-    def body(self, instance: GraphInstance, values: list[int], step: NodeStep, name: str) -> list[int]:
-        """Walk a body; returns the live ranges of its outputs.
+    def body(
+        self, instance: GraphInstance, values: list[int], step: NodeStep, last: Sequence[Inference | None]
+    ) -> list[int]:
+        """Walk a body, with the last of its runs for each run of its graph; returns the live ranges of its outputs.
 
         The body's inputs are values of their own and live to its end, since another trip reads them again.
         """
         runs: list[Inference] = []
-        for run in instance.runs:
-            child = run.children.get(step.index, {}).get(name)
+        for child in last:
             while child is not None:
                 runs.append(child)
                 child = child.previous_run
         if not runs:
-            return []  # a branch that never runs, or a loop without trips
+            return []  # a branch that never runs or is certain to fail, or a loop without trips
         inner = GraphInstance(tuple(runs), runs[0].path, True)
         compiled, start = inner.compiled, len(self.points)
         inner_values = self.sources(inner)

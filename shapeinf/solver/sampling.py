@@ -13,6 +13,7 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.expr.equations import pivot
+from shapeinf.expr.interval import as_interval
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at
 
@@ -208,8 +209,12 @@ def _limits(store: ConstraintStore, symbols: Collection[Dimension]) -> list[Call
         if counts:
             tests[clauses] = partial(_may_hold, clauses)
     for symbol in symbols:
-        if symbol not in store.solved:
-            tests[symbol] = partial(_is_within, symbol.name, store.interval(symbol))
+        bounds = store.interval(symbol)
+        if symbol in store.solved:  # the bounds that it had before
+            known = store.ranges.get(symbol.atom)
+            bounds = as_interval(known.bounds) if known is not None else Interval(None, None)
+        if bounds.lo is None or bounds.lo != bounds.hi:
+            tests[symbol] = partial(_is_within, symbol.name, bounds)
     return list(tests.values())
 
 

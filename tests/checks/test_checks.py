@@ -241,6 +241,8 @@ def test_generated_names_and_short_ones_are_no_misspellings(first, second) -> No
         ("batch-size", True),
         ("a b", True),
         (".5", True),
+        ("2", True),
+        ("-1", True),
     ],
 )
 def test_dotted_names_of_exporters_are_no_news(name, noted) -> None:

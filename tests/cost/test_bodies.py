@@ -118,3 +118,27 @@ def test_the_table_of_a_lookup_is_a_weight_and_its_indices_are_not():
         "{ a = Gather(t, i) b = Gather(t, k) y = Concat<axis = 0>(a, b) }"
     )
     assert cost.total.parameters == 6
+
+
+FAILING = "k = Constant<value_ints = [35, 7]>() w = ConstantOfShape(k) {name} = MatMul(x, w)"  # x has 36 columns
+GOOD = "{name} = Relu(x)"
+BRANCHES = """g (bool c, float[n, 36] x) => (float[] y) {{
+    y = If (c) <then_branch = t () => (float[] p) {{ {then} }}, else_branch = e () => (float[] q) {{ {other} }}> }}"""
+
+
+@pytest.mark.parametrize("failing", ["then", "else"])
+def test_a_branch_that_fails_for_certain_costs_nothing(failing):
+    """It does not run where the graph runs: cost and memory are those of the other branch, exactly."""
+    then, other = (FAILING, GOOD) if failing == "then" else (GOOD, FAILING)
+    text = BRANCHES.format(then=then.format(name="p"), other=other.format(name="q"))
+    result = infer_shapes(onnx.parser.parse_model(f"{HEADER} {text}"))
+    cost, peak = result.cost(), result.memory().peak
+    assert str(cost.total.operations) == "36*n" and str(cost.total.macs) == "0" and not cost.uncounted
+    assert not cost.at(n=3).at_most and not cost.at(n=3).at_least
+    assert (peak.at(n=3).bytes, peak.at_least, peak.unbounded) == (3 * 36 * 4 * 2, False, ())
+
+
+def test_where_both_branches_fail_both_are_counted():
+    text = BRANCHES.format(then=FAILING.format(name="p"), other=FAILING.format(name="q"))
+    result = infer_shapes(onnx.parser.parse_model(f"{HEADER} {text}"))
+    assert {buffer.name for buffer, _ in result.memory().peak.at(n=3).alive} >= {"y/w", "y"}

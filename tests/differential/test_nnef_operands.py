@@ -112,3 +112,26 @@ def test_every_operation_of_two_operands_is_changed():
 
 def _two(inputs):
     return len(inputs) > 1 or any(i.variadic for i in inputs)
+
+
+LAYERS = {
+    "conv": ((2, 4, 8, 9), (6, 2, 3, 3), {"groups": 2}, 6),
+    "deconv": ((2, 4, 8, 9), (4, 3, 3, 3), {"groups": 2}, 6),
+}
+
+
+@pytest.mark.parametrize("op", LAYERS)
+@pytest.mark.parametrize("bias", [(), (1,), (1, 1), "right", "short", "long", "batch", (1, 1, 6), (1, 1, 1, 6), (6, 1)])
+def test_a_bias_has_one_item_a_channel_or_one(op, bias):
+    """Section 4.2.1 of the specification: of shape [1, channels], or a single value; singular axes may be left out."""
+    x, filters, attributes, channels = LAYERS[op]
+    named = {"right": (1, channels), "short": (1, channels - 1), "long": (1, channels + 1), "batch": (2, channels)}
+    shape = named.get(bias, bias)
+    fits = all(size == 1 for size in shape) or shape == (1, channels)
+    outputs, _ = inferred(op, [x, filters, shape], attributes, 1)
+    assert (outputs is not None) == fits
+    declared = [x, filters, ("b0", "b1")[: len(shape)] if len(shape) < 3 else shape]
+    outputs, result = inferred(op, [x, filters, shape], attributes, 1, declared)
+    if len(shape) < 3:
+        assert outputs is not None and not result.diagnostics
+        assert [str(size) for size in result.tensors["in2"].shape][-1:] == ["b0", "b1"][len(shape) - 1 : len(shape)]

@@ -280,3 +280,8 @@ def test_declarations_of_a_functions_values():
         helper.make_function("my", "F", ["p"], ["q"], body, opsets, value_info=[value("b", ["N", 5])])
     )
     assert infer_shapes(outer).tensors["y"].shape.rank == 2
+
+
+def test_an_input_of_declared_size_0_has_size_0():
+    result = infer_shapes(model([relu()], [0, "N", 2], []))
+    assert shapes(result, "x", "y") == ["float32[0, N, 2]", "float32[0, N, 2]"]

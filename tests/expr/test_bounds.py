@@ -15,6 +15,8 @@ TIGHT = {
     ),
     "a remainder of a maximum by a symbol": (lambda h, w: maximum(h, 3) - w * (maximum(h, 3) // w), "0.."),
     "a remainder of a quotient by a symbol": (lambda h, w: h // 4 - w * (h // 4 // w), "0.."),
+    "a quotient less a coarser one": (lambda h, w: (h + 15) // 16 - (h + 15) // 32, "1.."),
+    "the same, with other numbers inside": (lambda h, w: (h + 5) // 6 + w - (h + 23) // 24, "1.."),
     "windows of a padded image": (lambda h, w: 7 * ceildiv(ceildiv(h, 4), 7) - ceildiv(h, 4), "0..6"),
 }
 """Expressions in which one floor or maximum contains another one."""

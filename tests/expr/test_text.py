@@ -254,3 +254,14 @@ def test_odd_dims_of_files_are_names(text, location):
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my", 1)]
     model = helper.make_model(helper.make_graph(nodes, "g", [x], [y], value_info=[z]), opset_imports=opsets)
     assert infer_shapes(model).tensors["y"].shape.dims is not None
+
+
+@pytest.mark.parametrize(("text", "size"), [("2", 2), ("0", 0), (" 16 ", 16), ("02", 2), ("2*3", 6), ("(4)", 4)])
+def test_a_numeral_in_a_file_is_a_name(text, size):
+    """In ONNX a dim with a name is dynamic, whatever the letters of its name: onnxruntime runs it at other sizes."""
+    scope = Scope()
+    dim, lint = parse_dim_lenient(text, scope)
+    assert (dim.name, lint) == (text, f"the dim name {text!r} is taken as a name, not as the size {size}")
+    assert parse_dim(str(2 * dim), scope) is 2 * dim
+    assert parse_dim_lenient(text, scope) == (dim, None)
+    assert parse_dim("2", scope) == 2

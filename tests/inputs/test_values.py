@@ -15,6 +15,7 @@ from shapeinf import Contradiction, ShapeInferenceError, UnknownNameError, infer
 from shapeinf.cli.main import main
 from shapeinf.edit.bind import bind
 from shapeinf.inputs.options import InferenceOptions
+from shapeinf.inputs.spec import SpecError
 from shapeinf.inputs.values import parse_value, parse_value_option
 from shapeinf.runtime import verify
 
@@ -201,3 +202,13 @@ def test_placeholders(model_path: str, name: str, value: object) -> None:
 def test_an_array_without_elements_is_printed_without_its_brackets() -> None:
     result = infer_shapes(model("float[a, b] x", "y = Identity (x)"), values={"x": np.zeros((1 << 40, 0), np.float32)})
     assert result.assumptions == ("x = float32[1099511627776, 0]",)
+
+
+@pytest.mark.parametrize("text", ["[3, ]", "[3,]", "[[1], ]", "[[1,], [2]]", "[,]", "[1,,2]", "[", "[1", "[1]]"])
+def test_lists_have_an_element_between_commas_and_brackets(text: str) -> None:
+    with pytest.raises(SpecError):
+        parse_value(text)
+
+
+def test_an_empty_list_is_a_value() -> None:
+    assert parse_value(" [ ] ") == []

@@ -2,12 +2,13 @@
 
 import itertools
 import operator
+from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.constraints.records import any_holds
+from shapeinf.constraints.records import Constraint, any_holds
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import ShapeStore
@@ -266,9 +267,9 @@ def with_choices(choices, equations, numbers):
     for name in NAMES:
         scope.symbol(name, 1, HIGH)
     store = ShapeStore(scope)
-    for pair in choices:
-        store.add_disjunction(CHOICE, Source("choice", "required"), *(parse_dim(t, scope) for t in pair))
     try:
+        for pair in choices:
+            store.add_disjunction(CHOICE, Source("choice", "required"), *(parse_dim(t, scope) for t in pair))
         for left, right in [*equations, *numbers.items()]:
             store.add_equal(parse_dim(left, scope), parse_dim(str(right), scope), Source("n", "required"))
     except Contradiction:
@@ -314,3 +315,13 @@ def test_a_contradicted_choice_names_its_source_and_changes_nothing():
     with pytest.raises(Contradiction):
         store.add_range(b, 2, None, Source("s", "required"))
     store.add_equal(b, 1, Source("t", "required"))
+
+
+@pytest.mark.parametrize("bounds", list(itertools.product((-inf, 1, 2, 3), (5, 6, 7, inf))))
+def test_a_store_implies_the_ranges_that_contain_its_bounds(bounds):
+    scope = Scope()
+    x = scope.symbol("x")
+    store = ShapeStore(scope)
+    store.add_range(x, 2, 6, Source("n", "required"))
+    required = Constraint("range", Source("m", "required"), operands=(x,), bounds=bounds)
+    assert store.implies(required) == all(bounds[0] <= size <= bounds[1] for size in range(2, 7))

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.constraints import ConstraintStore
+from shapeinf.constraints.piecewise import solution_ranges
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, Scope, evaluate, maximum, minimum
 from shapeinf.solver.integer_sets import solution_interval
-from shapeinf.solver.piecewise import solution_ranges
 
 LIMIT = 60
 """Past this size no expression drawn here has another piece, or another root."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.engine.tf.graphs import errors, graph, infer, node, types
 from tests.engine.tf.loops import CONSTANTS, INPUTS, SLICE, TRIPS, frame
@@ -112,3 +113,27 @@ def test_an_update_of_the_inputs_is_a_new_inference():
     updated = infer(model).update({"x0:0": [7, 3]})
     fresh = infer(model, inputs={"x0:0": [7, 3]})
     assert types(updated, *outputs) == types(fresh, *outputs)
+
+
+@pytest.mark.parametrize("source", ["v0/merge", "v0/switch:1"])
+def test_calls_under_narrow_bounds_are_made_again_when_these_widen(source):
+    """A value loses a row in each trip, from 4 to 1; its first 2 rows are 1 row in the end.
+
+    The value that the next trip gets depends on the first rows, through the number of columns: they are in the cycle.
+    """
+    model, _, _ = frame(["keep"], [4])
+    model.nodes = [step for step in model.nodes if step.name != "next0"]
+    nodes = [
+        node("StridedSlice", [source, "from", "to", "by"], "first", begin_mask=2, end_mask=2),
+        node("Shape", ["first"], "sizes", out_type="int32"),
+        node("StridedSlice", ["sizes", "one_", "two_", "one_"], "columns", shrink_axis_mask=1),
+        node("Pack", ["all", "columns"], "size", N=2),
+        node("Slice", ["v0/switch:1", "second_row", "size"], "next0"),
+    ]
+    vectors = {"from": [0, 0], "to": [2, 0], "by": [1, 1], "one_": [1], "two_": [2], "second_row": [1, 0]}
+    constants = {name: np.int32(vector) for name, vector in vectors.items()}
+    result = infer(with_nodes(model, *nodes, all=np.int32(-1), **constants))
+    for name, values in {"v0/switch:1": (4, 3, 2, 1), "first:0": (2, 1), "next0:0": (3, 2, 1, 0)}.items():
+        rows, columns = result.tensors[name].shape
+        assert columns == 3
+        assert all(value in result.interval(rows) for value in values), name

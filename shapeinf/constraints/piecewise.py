@@ -1,19 +1,20 @@
-"""The sizes of one symbol for which a constraint holds, where it is piecewise linear: exactly, and without isl.
+"""The sizes of one dim for which a constraint holds, where it is piecewise linear: exactly, and without isl.
 
 Most constraints on one symbol compare it with numbers and with minima of it and numbers. Such an expression is linear
-between a few integers, and there each clause holds for one range of sizes.
+between a few integers, and there each clause holds for one range of sizes. The same is true where the only variable is
+a sum of symbols, as in `min(past + seq, 64)`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from math import inf
+from math import gcd, inf
 from typing import NamedTuple
 
 from shapeinf.constraints.records import Clause
-from shapeinf.expr.atoms import Floor, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.atoms import Maximum
+from shapeinf.expr.dimension import Dim, Dimension, Monomial
 from shapeinf.expr.interval import Bound
 
 MAX_PIECES = 32
@@ -34,14 +35,64 @@ class Piece(NamedTuple):
 class NotLinearError(Exception):
     """An expression with a quotient, a product or other symbols, or of too many pieces.
 
-    Internal: caught in `solver.piecewise`.
+    Internal: caught in `constraints.piecewise`.
     """
+
+
+def common_variable(dims: Iterable[Dim]) -> Dimension | None:
+    """The dim without a constant of which all dims are piecewise linear functions; None where there is none.
+
+    >>> from shapeinf.expr import Scope, minimum
+    >>> scope = Scope()
+    >>> a, b = scope.symbol("a"), scope.symbol("b")
+    >>> common_variable([minimum(a + b, 64), 2 * a + 2 * b - 1]), common_variable([minimum(a, b)])
+    (a + b, None)
+    """
+    variable: Dimension | None = None
+    left = [d for d in dims if isinstance(d, Dimension)]
+    seen: set[Dim] = set()
+    while left:
+        d = left.pop()
+        linear, maxima = _split_maxima(d)
+        left += [a for atom in maxima for a in atom.args if isinstance(a, Dimension) and a not in seen]
+        seen.update(left)
+        primitive = _primitive(linear)
+        if primitive is None:
+            continue
+        if variable is not None and primitive is not variable:
+            return None
+        variable = primitive
+    return variable
+
+
+def _split_maxima(d: Dimension) -> tuple[Dim, list[Maximum]]:
+    """The terms without the constant and multiples of maxima, and these maxima."""
+    linear: dict[Monomial, int] = {}
+    maxima: list[Maximum] = []
+    for monomial, factor in d.terms:
+        atom = d.scope.only_atom(monomial)
+        if isinstance(atom, Maximum):
+            maxima.append(atom)
+        elif monomial:
+            linear[monomial] = factor
+    return d.scope.make(linear), maxima
+
+
+def _primitive(d: Dim) -> Dimension | None:
+    """A dim without its common factor, with a leading coefficient above 0; None for a number."""
+    if isinstance(d, int):
+        return None
+    factor = gcd(*[c for _, c in d.terms])
+    factor = -factor if d.leading_term[1] < 0 else factor
+    primitive = d if factor == 1 else d.scope.make({m: c // factor for m, c in d.terms})
+    assert isinstance(primitive, Dimension)
+    return primitive
 
 
 def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high: int | None) -> list[Range] | None:
     """The sizes in `low..high` for which one of the clauses holds, as ranges with gaps between them.
 
-    None where a clause is not piecewise linear in the symbol alone.
+    None where a clause is not piecewise linear in the symbol, or sum of symbols (see `common_variable`), alone.
 
     >>> from shapeinf.expr import Scope, minimum
     >>> seq = Scope().symbol("seq")
@@ -89,8 +140,8 @@ def _solve(piece: Piece, zero: bool, end: Bound) -> tuple[int, Bound]:
 class _Pieces:
     """The pieces of dims from a size on, each computed once: dims are shared."""
 
-    def __init__(self, symbol: Dimension, low: int) -> None:
-        self.symbol = symbol
+    def __init__(self, variable: Dimension, low: int) -> None:
+        self.variable = variable
         self.low = low
         self.done: dict[Dim, list[Piece]] = {}
 
@@ -99,25 +150,28 @@ class _Pieces:
         if isinstance(d, int):
             return [Piece(self.low, 0, d)]
         if d not in self.done:
-            total = [Piece(self.low, 0, 0)]
-            for monomial, factor in d.terms:
-                if len(monomial) > 1:
-                    raise NotLinearError
-                part = self._atom_pieces(d.scope, monomial[0]) if monomial else [Piece(self.low, 0, 1)]
-                total = [
-                    Piece(start, a.slope + factor * b.slope, a.offset + factor * b.offset)
-                    for start, a, b in _merge(total, part)
-                ]
-            self.done[d] = total
+            self.done[d] = self._sum_pieces(d)
         return self.done[d]
 
-    def _atom_pieces(self, scope: Scope, number: int) -> list[Piece]:
-        atom = scope.atoms[number]
-        if isinstance(atom, Symbol):
-            if scope.atom_dim(number) is not self.symbol:
+    def _sum_pieces(self, d: Dimension) -> list[Piece]:
+        linear, _ = _split_maxima(d)
+        slope = 0
+        if isinstance(linear, Dimension):
+            slope = linear.leading_term[1] // self.variable.leading_term[1]
+            if self.variable * slope is not linear:
                 raise NotLinearError
-            return [Piece(self.low, 1, 0)]
-        if isinstance(atom, Floor) or atom.depth > MAX_PIECES:
+        total = [Piece(self.low, slope, d.constant)]
+        for monomial, factor in d.terms:
+            atom = d.scope.only_atom(monomial)
+            if isinstance(atom, Maximum):
+                total = [
+                    Piece(start, a.slope + factor * b.slope, a.offset + factor * b.offset)
+                    for start, a, b in _merge(total, self._maximum_pieces(atom))
+                ]
+        return total
+
+    def _maximum_pieces(self, atom: Maximum) -> list[Piece]:
+        if atom.depth > MAX_PIECES:
             raise NotLinearError
         return reduce(_larger, map(self.dim_pieces, atom.args))
 

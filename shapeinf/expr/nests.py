@@ -1,0 +1,148 @@
+"""Nests of maxima and minima as clauses: the maximum of minima of parts.
+
+The *parts* of a dim are what is left when its outermost maxima and minima are opened, recursively: dims that are no
+maximum or minimum themselves. `max(min(x, 11), 2)` has the clauses `{x, 11}` and `{2}`, and so has
+`min(max(x, 2), 11)`: the minimum of the clauses `{x}, {2}` and `{11}` is `{x, 11}, {2, 11}`, where 2 is below 11.
+
+A part that is known to be at least another one of its clause is dropped, and so is a clause whose minimum is known to
+be at most that of another one. Where all relations between parts are between two of them, as between symbols with a
+number added and numbers, clauses are a normal form: minima and maxima of parts are the free distributive lattice over
+their order, and each of its elements has just one such form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from shapeinf.expr.atoms import Maximum
+from shapeinf.expr.dimension import Dim, Dimension, Scope, Terms
+from shapeinf.expr.interval import bounds_of
+
+Clauses = tuple[tuple[Dim, ...], ...]
+"""The parts of each minimum of which the maximum is taken, both in order."""
+
+_MAX_CLAUSES = 32
+_MAX_PARTS = 8
+"""Parts of one clause."""
+
+
+class NestTooLargeError(Exception):
+    """A nest has more clauses than are tried. Internal: caught in `expr`."""
+
+
+class OuterMaximum(NamedTuple):
+    """A dim as `rest + coefficient*max(args)`."""
+
+    rest: Dim
+    coefficient: int
+    args: tuple[Dim, ...]
+
+
+def proven_order(difference: Dim) -> bool:
+    """Whether the declared bounds of its symbols prove that a dim is at least 0."""
+    return bounds_of(difference)[0] >= 0
+
+
+def sort_key(d: Dim) -> Terms:
+    """The order of the arguments of an atom."""
+    return d.terms if isinstance(d, Dimension) else (((), d),) if d else ()
+
+
+def has_outer_maximum(d: Dim) -> bool:
+    """Whether a multiple of a maximum is a term of a dim."""
+    if isinstance(d, int):
+        return False
+    atoms = d.scope.atoms
+    for monomial, _ in d.terms:  # noqa: SIM110  (a generator takes longer than the loop)
+        if len(monomial) == 1 and isinstance(atoms[monomial[0]], Maximum):
+            return True
+    return False
+
+
+def outer_maximum(d: Dimension) -> OuterMaximum | None:
+    """The term with the most deeply nested maximum of a dim; None where there is none, or several of that depth."""
+    atoms = d.scope.atoms
+    maxima = [(m, c, a) for m, c in d.terms if len(m) == 1 and isinstance(a := atoms[m[0]], Maximum)]
+    if not maxima:
+        return None
+    deepest = max([atom.depth for _, _, atom in maxima])
+    outermost = [(m, c, a) for m, c, a in maxima if a.depth == deepest]
+    if len(outermost) > 1:
+        return None
+    ((monomial, coefficient, atom),) = outermost
+    return OuterMaximum(d.without(monomial), coefficient, atom.args)
+
+
+def open_dim(scope: Scope, d: Dim, at_least_zero: Callable[[Dim], bool]) -> Clauses:
+    """The clauses of a dim: those of its outermost maximum, opened; the dim alone where it has none."""
+    outer = outer_maximum(d) if isinstance(d, Dimension) else None
+    if outer is None:
+        return ((d,),)
+    opened = []
+    for a in outer.args:
+        part = scope.combine(1, outer.rest, outer.coefficient, a)
+        if part is None:
+            return ((d,),)
+        opened.append(open_dim(scope, part, at_least_zero))
+    return join(opened, at_least_zero) if outer.coefficient > 0 else meet(opened, at_least_zero)
+
+
+def join(nests: Sequence[Clauses], at_least_zero: Callable[[Dim], bool]) -> Clauses:
+    """The clauses of the maximum of nests, reduced. Raises NestTooLargeError."""
+    return _absorb([clause for clauses in nests for clause in clauses], at_least_zero)
+
+
+def meet(nests: Sequence[Clauses], at_least_zero: Callable[[Dim], bool]) -> Clauses:
+    """The clauses of the minimum of nests, reduced. Raises NestTooLargeError."""
+    total, *others = nests
+    total = _absorb(total, at_least_zero)
+    for clauses in others:
+        if len(total) * len(clauses) > 4 * _MAX_CLAUSES:
+            raise NestTooLargeError
+        total = _absorb([(*a, *b) for a in total for b in clauses], at_least_zero)
+    return total
+
+
+def drop_dominated(dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> list[Dim]:
+    """The dims without duplicates, and without those that are known to be at most another one."""
+    candidates: list[Dim] = []
+    for d in sorted(set(dims), key=sort_key):
+        if any([at_least_zero(k - d) for k in candidates]):
+            continue
+        candidates = [k for k in candidates if not at_least_zero(d - k)]
+        candidates.append(d)
+    return candidates
+
+
+def _absorb(clauses: Sequence[tuple[Dim, ...]], at_least_zero: Callable[[Dim], bool]) -> Clauses:
+    """The clauses in order, each without parts above another one, and without clauses below another one."""
+    reduced = {_smallest_parts(clause, at_least_zero) for clause in clauses}
+    candidates: list[tuple[Dim, ...]] = []
+    for clause in sorted(reduced, key=lambda parts: [sort_key(part) for part in parts]):
+        if any([_is_below(clause, other, at_least_zero) for other in candidates]):
+            continue
+        candidates = [other for other in candidates if not _is_below(other, clause, at_least_zero)]
+        candidates.append(clause)
+    if len(candidates) > _MAX_CLAUSES:
+        raise NestTooLargeError
+    return tuple(candidates)
+
+
+def _smallest_parts(clause: tuple[Dim, ...], at_least_zero: Callable[[Dim], bool]) -> tuple[Dim, ...]:
+    if len(clause) == 1:
+        return clause
+    candidates: list[Dim] = []
+    for part in sorted(set(clause), key=sort_key):
+        if any([at_least_zero(part - k) for k in candidates]):
+            continue
+        candidates = [k for k in candidates if not at_least_zero(k - part)]
+        candidates.append(part)
+    if len(candidates) > _MAX_PARTS:
+        raise NestTooLargeError
+    return tuple(candidates)
+
+
+def _is_below(a: tuple[Dim, ...], b: tuple[Dim, ...], at_least_zero: Callable[[Dim], bool]) -> bool:
+    """Whether the minimum of one clause is at most that of another: each part of `b` is above some part of `a`."""
+    return all([any([at_least_zero(part - low) for low in a]) for part in b])
