@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.onnx.contraction import gemm
+from opdefs.onnx.contraction import gemm_shape
 from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.contraction import matmul
 from opdefs.rules.operands import merge_optional, require_broadcast_size, require_choice, require_count, require_vector
@@ -210,7 +210,7 @@ def quantized_gemm(
     if b_scale.dims:
         c.require_rank(b_scale, 1, "b_scale")
         require_broadcast_size(c, b_scale.dims[0], columns, "b_scale must have exactly one element, or one per column")
-    return TensorType(c.dtype(8) or "float32", gemm(c, a, b, bias, transA=transA, transB=transB))
+    return TensorType(c.dtype(8) or "float32", gemm_shape(c, a, b, bias, transA, transB))
 
 
 @onnx("QOrderedMatMul", domain=MS)

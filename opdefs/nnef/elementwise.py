@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
+from opdefs.rules.contents.conditions import select_by_condition
 from opdefs.rules.contents.elements import (
     Verdict,
     compare_le,
@@ -19,12 +20,11 @@ from opdefs.rules.contents.elements import (
     logical_not,
     logical_or,
     map_elements,
-    selection,
 )
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
+from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
 OnDims = Callable[..., Dim | None]
@@ -179,7 +179,7 @@ def select(c: InferenceContext, condition: Operand, true_value: Operand, false_v
     """Broadcasting of all three; elements are known where the condition is."""
     shape = broadcast(c, condition.shape, true_value.shape, false_value.shape)
     dtype = _common_dtype((true_value, false_value))
-    return map_elements(dtype, shape, selection(c), condition, true_value, false_value)
+    return select_by_condition(c, dtype, shape, condition, true_value, false_value)
 
 
 @nnef("prelu", in_place=(0,))
@@ -189,9 +189,9 @@ def prelu(c: InferenceContext, x: Shape, alpha: Shape) -> Shape:
 
 
 @nnef("add_n", in_place=(0, 1))
-def add_n(c: InferenceContext, *x: Shape) -> Shape | TensorType:
+def add_n(c: InferenceContext, *x: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; of none, a scalar."""
-    return broadcast(c, *x) if x else TensorType("float32", Shape(()))
+    return _map_dims(c, lambda *dims: sum(dims), *x) if x else PartialTensor("float32", Shape(()), None)
 
 
 @nnef("copy_n")

@@ -37,13 +37,13 @@ def reshape_by_attribute(c: InferenceContext, x: Value, *, shape: Ints) -> Parti
 
 
 @onnx("Flatten", views={0: 0})
-def flatten(c: InferenceContext, x: Shape, *, axis: int = 1) -> Shape:
+def flatten(c: InferenceContext, x: Value, *, axis: int = 1) -> PartialTensor:
     """[*A, *B] -> [prod(A), prod(B)], where B begins at `axis`."""
-    rank = len(x)
+    rank = len(x.shape)
     if not -rank <= axis <= rank:
         c.fail(f"axis {axis} is out of range for rank {rank}")
     at = axis + rank if axis < 0 else axis
-    return Shape((c.numel(x[:at]), c.numel(x[at:])))
+    return reshape_elements(x, Shape((c.numel(x.shape[:at]), c.numel(x.shape[at:]))))
 
 
 @onnx("Transpose")

@@ -15,8 +15,9 @@ from opdefs.pnnx.operands import (
     tensor_or_number,
 )
 from opdefs.rules.contents.arithmetic import extreme, limit_elements, numpy_broadcast
+from opdefs.rules.contents.conditions import select_by_condition
 from opdefs.rules.contents.conversion import convert
-from opdefs.rules.contents.elements import logical_not, logical_or, map_elements, selection
+from opdefs.rules.contents.elements import logical_not, logical_or, map_elements
 from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
@@ -30,6 +31,7 @@ from opdefs.rules.contents.logic import (
     connective_rule,
     logical_xor,
 )
+from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.unknowns import nonzero_count
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -150,13 +152,18 @@ def _select(
     shape = c.broadcast(condition.shape, *(choice.shape for choice in choices))
     if dtype is None:
         return PartialTensor(None, shape, None)
-    return map_elements(dtype, shape, selection(c), convert(c, condition, "bool"), *choices)
+    return select_by_condition(c, dtype, shape, convert(c, condition, "bool"), *choices)
 
 
 def positions(c: InferenceContext, x: PartialTensor) -> SequenceType:
     """The indices of the elements that are not 0: one vector for each axis, all of the same length."""
     if x.shape.dims is None:
         return SequenceType(TensorType("int64", Shape((c.fresh("count"),))), None)
-    vector = TensorType("int64", Shape((nonzero_count(c, x),)))
     count = max(len(x.shape), 1)
+    known = nonzero_positions(x, nonzero_flags(c, x)) if x.shape.dims else None
+    if known is not None and known.elements is not None:
+        length = Shape((len(known.elements) // count,))
+        columns = [PartialTensor("int64", length, known.elements[axis::count]) for axis in range(count)]
+        return SequenceType(TensorType("int64", length), count, tuple(columns))
+    vector = TensorType("int64", Shape((nonzero_count(c, x),)))
     return SequenceType(vector, count, (vector,) * count)

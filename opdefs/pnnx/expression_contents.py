@@ -7,12 +7,12 @@ step.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 from opdefs.pnnx.expression_types import EXTREMES, LOGICAL, SHIFTS, TO_INTEGER, Form, Operand, common_form
 from opdefs.rules.contents.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
+from opdefs.rules.contents.bits import bitwise_operation
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import (
     Operation,
@@ -21,6 +21,7 @@ from opdefs.rules.contents.elements import (
     logical_or,
     map_elements,
 )
+from opdefs.rules.contents.float_intervals import APPROXIMATIONS
 from opdefs.rules.contents.floats import FloatArithmetic, float_operation
 from opdefs.rules.contents.logic import logical_xor
 from opdefs.rules.contents.numpy_functions import numpy_function
@@ -75,6 +76,8 @@ def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | No
             return None
         concrete, symbolic = _FLOAT_OPERATIONS[function]
         return float_operation(c, dtype, concrete, symbolic)
+    if function in LOGICAL:
+        return bitwise_operation(c, dtype, function)
     operation = _integer_operations(c).get(function)
     if operation is None:
         return None
@@ -105,17 +108,7 @@ def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:
         "pow": integer_power,
         **extremes,
         **{name: _shift(name) for name in SHIFTS},
-        **{name: _bitwise(name) for name in LOGICAL},
     }
-
-
-def _bitwise(name: str) -> DimOperation:
-    operation = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}[name]
-
-    def apply(a: Dim, b: Dim) -> Dim | None:
-        return operation(a, b) if isinstance(a, int) and isinstance(b, int) else None
-
-    return apply
 
 
 def _shift(name: str) -> DimOperation:
@@ -139,6 +132,11 @@ def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
     return floats.element(n // d) if is_simple and floats.c.prove_le(1, d) is True else None
 
 
+def _approximated(name: str) -> tuple[Callable[..., Any], Callable[..., Element]]:
+    """A function of APPROXIMATIONS."""
+    return numpy_function(name), lambda floats, x: floats.approximate(name, x)
+
+
 _FLOAT_OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
     "add": (numpy_function("add"), FloatArithmetic.add),
     "sub": (numpy_function("subtract"), FloatArithmetic.subtract),
@@ -154,5 +152,8 @@ _FLOAT_OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] 
     "ceil": (numpy_function("ceil"), FloatArithmetic.ceil),
     "round": (numpy_function("rint"), FloatArithmetic.round),
     "trunc": (numpy_function("trunc"), FloatArithmetic.truncate),
+    "sqrt": (numpy_function("sqrt"), FloatArithmetic.square_root),
+    "pow": (numpy_function("power"), FloatArithmetic.approximate_power),
+    **{name: _approximated(name) for name in APPROXIMATIONS},
 }
 """The functions on floats: of numpy for numbers, of `FloatArithmetic` for sizes and their fractions."""

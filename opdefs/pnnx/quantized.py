@@ -51,4 +51,4 @@ def cat(c: InferenceContext, *tensors: Value, dim: int = 0) -> PartialTensor:
     """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B], in the type of the first tensor."""
     if not tensors:
         c.fail("at least one tensor is required")
-    return concat(c, tensors, dim)
+    return PartialTensor(tensors[0].dtype, concat(c, tensors, dim).shape, None)  # of several scales

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.contents.elements import MAX_RANK, known_dims, move_elements
+from opdefs.rules.contents.elements import MAX_RANK, known_dims, known_ints, move_elements
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.contents.rearrangement import repeat_slices
 from opdefs.rules.numbers import check_count, read_dim, read_dims, read_int, read_ints
 from opdefs.rules.operands import prove_unit, require_broadcast_size, require_broadcast_to
 from opdefs.rules.repetition import broadcast_elements, repeat_size
@@ -124,7 +125,12 @@ def repeat_interleave(
         total = repeat_size(c, size, read_dim(c, repeats_, "repeats"), axis)
     else:
         total = _interleaved_size(c, size, repeats, output_size)
-    return PartialTensor(input.dtype, Shape((*shape[:axis], total, *shape[axis + 1 :])), None)
+    result = Shape((*shape[:axis], total, *shape[axis + 1 :]))
+    number = repeats_ if type(repeats_) is int else None
+    counts = known_ints(repeats) if repeats is not None else None if number is None else (number,)
+    if counts is None or input.elements is None or min(counts, default=0) < 0:
+        return PartialTensor(input.dtype, result, None)
+    return repeat_slices(input, counts, None if dim is None else axis, result)
 
 
 def _interleaved_size(c: InferenceContext, size: Dim, repeats: PartialTensor, output_size: object) -> Dim:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.rules.contents.elements import list_elements, logical_not, logical_or, map_elements, selection
+from opdefs.rules.contents.conditions import select_by_condition
+from opdefs.rules.contents.elements import list_elements, logical_not, logical_or, map_elements
 from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
@@ -101,4 +102,4 @@ def _choose(
         return t
     if condition.elements is None or (t.elements is None and e.elements is None):
         return PartialTensor(t.dtype, shape, None)
-    return map_elements(t.dtype, shape, selection(c), condition, list_elements(t), list_elements(e))
+    return select_by_condition(c, t.dtype, shape, condition, list_elements(t), list_elements(e))

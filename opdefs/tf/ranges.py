@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import name_scalar, to_dim
+from opdefs.rules.contents.products import even_spacing
 from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.ranges import require_order, step_sign
 from opdefs.tf.dialect import tf
@@ -60,8 +61,14 @@ def _require_named_scalars(c: InferenceContext, **operands: PartialTensor) -> No
 
 
 @tf("LinSpace")
-def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
-    """[], [], num [] -> [num]."""
+def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> PartialTensor:
+    """[], [], num [] -> [num]; contents where no step is rounded."""
+    shape = _num_shape(c, start, stop, num)
+    first, last = (v.elements[0] if v.elements else None for v in (start, stop))
+    return PartialTensor(start.dtype, shape, even_spacing(c, start.dtype, first, last, shape))
+
+
+def _num_shape(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
     _require_named_scalars(c, start=start, stop=stop, num=num)
     size = to_dim(num.elements[0]) if num.elements else None
     if size is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.contents.constants import constant_tensor, zero_of
-from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.updates import update_rule
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, infer_index_length, scatter_tuples
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf
@@ -29,12 +29,8 @@ def scatter_nd(
     if bad_indices_policy == IGNORES or result.dims is None:
         return PartialTensor(updates.dtype, result, None)
     _constrain_tuples(c, indices, result)
-    known = known_ints(indices)
-    depth = indices.shape.dims[-1] if indices.shape.dims else None
     zeros = constant_tensor(updates.dtype, result, zero_of(updates.dtype))
-    if known is None or not isinstance(depth, int) or zeros.elements is None or not _are_distinct(known, depth):
-        return PartialTensor(updates.dtype, result, None)
-    return scatter_tuples(zeros, indices, updates)
+    return _update(c, zeros, result, indices, updates, "add")
 
 
 def _infer_rank(c: InferenceContext, indices: Shape, updates: Shape, length: Dim) -> Shape:
@@ -47,20 +43,30 @@ def _infer_rank(c: InferenceContext, indices: Shape, updates: Shape, length: Dim
     return c.unknown_shape_of_rank(rank)
 
 
-@tf("TensorScatterUpdate", in_place=(0,))
+@tf("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", in_place=(0,))
+@tf("TensorScatterMin", "ScatterNdNonAliasingAdd", in_place=(0,))
 def tensor_scatter_update(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, bad_indices_policy: str = ""
 ) -> PartialTensor:
     """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     shape = _scatter_shape(c, x.shape, indices, updates.shape, bad_indices_policy)
-    known, depth = known_ints(indices), indices.shape.dims[-1] if indices.shape.dims else None
-    if known is None or not isinstance(depth, int) or not _are_distinct(known, depth) or x.elements is None:
+    reduction = c.op_def.name.removeprefix("TensorScatter").removeprefix("ScatterNdNonAliasing").lower()
+    if bad_indices_policy == IGNORES:
         return PartialTensor(x.dtype, shape, None)
-    return scatter_tuples(x, indices, updates)
+    return _update(c, x, shape, indices, updates, "none" if reduction == "update" else reduction)
 
 
-@tf("TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin", in_place=(0,))
-@tf("ScatterNdNonAliasingAdd", "ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", in_place=(0,))
+def _update(
+    c: InferenceContext, x: PartialTensor, shape: Shape, indices: PartialTensor, updates: PartialTensor, reduction: str
+) -> PartialTensor:
+    """The updated tensor, of `shape`; contents where all are known, and the indices are not empty tuples."""
+    depth = indices.shape.dims[-1] if indices.shape.dims else None
+    if not isinstance(depth, int) or not depth or x.elements is None:
+        return PartialTensor(x.dtype, shape, None)
+    return scatter_tuples(x, indices, updates, update_rule(c, x.dtype, reduction))
+
+
+@tf("ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", in_place=(0,))
 @tf("ScatterNdMax", "ScatterNdMin", in_place=(0,))
 def tensor_scatter(
     c: InferenceContext, x: Shape, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
@@ -125,14 +131,6 @@ def _constrain_tuples(c: InferenceContext, indices: PartialTensor, x: Shape) -> 
     depth = indices.shape.dims[-1] if indices.shape.dims else None
     if isinstance(depth, int) and x.dims is not None and depth <= len(x.dims):
         constrain_index_tuples(c, indices, x.dims[:depth], from_end=False)
-
-
-def _are_distinct(indices: tuple[int, ...], depth: int) -> bool:
-    """Whether no tuple of indices occurs twice, so that updates neither add up nor depend on their order."""
-    if depth == 0:
-        return False
-    tuples = [indices[i : i + depth] for i in range(0, len(indices), depth)]
-    return len(set(tuples)) == len(tuples)
 
 
 @tf("ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", in_place=(0,))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.contents.elements import known_dims, known_ints
+from opdefs.rules.contents.elements import broadcast_list, known_dims, known_ints, move_elements
 from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.contents.updates import replace_element, update_elements
 from opdefs.rules.operands import require_broadcast_to
 from opdefs.rules.parts import HUGE, slice_axes
 from opdefs.rules.reshaping import shape_from_sizes
@@ -254,11 +255,19 @@ def strided_slice_grad(c: InferenceContext, shape: Value, begin: Shape, end: Sha
 
 @tf("StridedSliceAssign", "TensorStridedSliceUpdate", in_place=(0,))
 def strided_slice_update(
-    c: InferenceContext, x: Shape, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
-) -> Shape:
+    c: InferenceContext, x: Value, begin: Value, end: Value, strides: Value, value: Value, *, masks: Masks
+) -> PartialTensor:
     """[*S], [R], [R], [R], a value that broadcasts to the slice -> [*S]."""
-    _check_update(c, PartialTensor(None, x, None), (begin, end, strides), value, masks)
-    return x
+    _check_update(c, PartialTensor(None, x.shape, None), (begin, end, strides), value.shape, masks)
+    if x.elements is None or value.elements is None:
+        return PartialTensor(x.dtype, x.shape, None)
+    numbered = PartialTensor("int64", x.shape, range(len(x.elements)))
+    chosen = strided_slice(c, numbered, begin, end, strides, masks=masks)
+    positions = known_ints(chosen)
+    if positions is None or len(value.shape) > len(chosen.shape):
+        return PartialTensor(x.dtype, x.shape, None)
+    updates = broadcast_list(value, chosen.shape)
+    return move_elements(x, x.shape, lambda array: update_elements(array, positions, updates, replace_element))
 
 
 @tf("ResourceStridedSliceAssign")

@@ -80,10 +80,10 @@ def approximate(c: InferenceContext, name: str, x: PartialTensor) -> PartialTens
 
 
 def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
-    """[*S] -> [*S]: `|x|`, symbolic where the sign is known."""
+    """[*S] -> [*S]: `|x|`."""
 
-    def operation(d: Dim) -> Dim | None:
-        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
+    def operation(d: Dim) -> Dim:
+        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else maximum(d, -d)
 
     if is_float(x.dtype):
         return fold_floats(c, x.dtype, x.shape, numpy_function("abs"), FloatArithmetic.absolute, x)
@@ -91,12 +91,12 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
 
 
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
-    """[*S] -> [*S]: -1, 0 or 1 where the sign is known."""
+    """[*S] -> [*S]: -1, 0 or 1."""
 
-    def operation(d: Dim) -> Dim | None:
+    def operation(d: Dim) -> Dim:
         if c.prove_le(1, d) is True:
             return 1
-        return -1 if c.prove_le(d, -1) is True else 0 if c.prove_eq(d, 0) is True else None
+        return -1 if c.prove_le(d, -1) is True else maximum(minimum(d, 1), -1)
 
     return fold_dims(c, x.dtype, x.shape, numpy_function("sign"), operation, x)
 

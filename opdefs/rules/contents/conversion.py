@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from opdefs.rules.contents.conditions import MAX_CHOICES, indicator
 from opdefs.rules.contents.elements import (
     INDEX_TYPES,
     are_dims,
     fold_elements,
     is_float,
+    is_listable,
     map_elements,
+    nonnegative_condition,
     to_dim,
 )
 from opdefs.rules.contents.float_formats import float_format
@@ -19,8 +22,20 @@ from opdefs.rules.contents.float_intervals import combine, float_ends
 from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic, to_fraction
 from opdefs.rules.contents.integers import fit_element, wrap, wrap_element
 from opdefs.rules.contents.progressions import convert_progression
+from opdefs.rules.contents.text import format_integer, map_texts, parse_number
+from opdefs.rules.contents.truth import is_nonzero
 from shapeinf.expr import Dimension
-from shapeinf.lattice import Condition, Element, FloatInterval, PartialTensor, Progression, Quotient, numpy_dtype
+from shapeinf.lattice import (
+    Condition,
+    Element,
+    FloatInterval,
+    PartialTensor,
+    Progression,
+    Quotient,
+    Shape,
+    element_bits,
+    numpy_dtype,
+)
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 from shapeinf.ops import InferenceContext
 
@@ -33,8 +48,10 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
 
     With `saturate`, values beyond the range of an 8-bit float type become its largest number.
     """
-    if x.contents is None or dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
+    if x.contents is None or dtype is None or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
+    if "string" in (dtype, x.dtype):
+        return _convert_texts(x, dtype)
     if dtype == x.dtype == "bool":
         return x
     if x.elements is not None and _is_exact(x.elements, x.dtype, dtype):
@@ -49,10 +66,35 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
     return _convert_elements(c, x, dtype, saturate and dtype.startswith("float8"))
 
 
+def reinterpret(x: PartialTensor, dtype: str, shape: Shape) -> PartialTensor:
+    """The bytes of known numbers as numbers of another type, of `shape`, on a little-endian machine."""
+    array = x.array()
+    plain = KINDS.get(dtype) in ("integer", "float") and KINDS.get(x.dtype or "") in ("integer", "float")
+    if array is None or not plain or not is_listable(shape):
+        return PartialTensor(dtype, shape, None)
+    source, target = _numpy_dtype(x.dtype or ""), _numpy_dtype(dtype)
+    if element_bits(dtype) != 8 * target.itemsize or element_bits(x.dtype or "") != 8 * source.itemsize:
+        return PartialTensor(dtype, shape, None)
+    import numpy as np
+
+    numbers = np.frombuffer(array.astype(source.newbyteorder("<")).tobytes(), target)
+    return PartialTensor(dtype, shape, numbers.tolist())
+
+
+def _convert_texts(x: PartialTensor, dtype: str) -> PartialTensor:
+    """Strings of integers, or numbers of strings."""
+    if dtype == x.dtype:
+        return x
+    if dtype == "string":
+        return map_elements(dtype, x.shape, format_integer, x)
+    return map_texts(dtype, x.shape, lambda text: parse_number(text, dtype), x)
+
+
 def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturate: bool) -> PartialTensor:
     """The tensor in another type that numpy has, converted element by element where some are symbolic."""
     target = float_format(dtype)
     narrow = target if target is not None and len(target.computed_in) > 1 and not saturate else None
+    few = len(x.elements or ()) <= MAX_CHOICES
 
     def convert_array(array: Any) -> Any:
         kind = _numpy_dtype(dtype)
@@ -61,8 +103,10 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
     def convert_element(element: Element) -> Element:
         if element is None or isinstance(element, (complex, str)):
             return None
-        if dtype == "bool" or isinstance(element, Condition):
-            return _is_nonzero(element) if dtype == "bool" else None
+        if dtype == "bool":
+            return _is_nonzero(c, element)
+        if isinstance(element, Condition):
+            return indicator(element.expression) if dtype in _TYPES_OF_INDICATORS and few else None
         if isinstance(element, FloatInterval) or (narrow is not None and isinstance(element, (int, float))):
             return _cast_known(c, element, dtype)
         if isinstance(element, (Dimension, Quotient)):
@@ -86,11 +130,16 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
     return fold_elements(dtype, x.shape, convert_array, convert_element, x)
 
 
-def _is_nonzero(element: Element) -> Element:
-    """Whether an element is not 0; None where that is undecided."""
-    if isinstance(element, FloatInterval):
-        return None if element.low <= 0 <= element.high else True
-    return element if isinstance(element, Condition) else bool(element) if isinstance(element, (int, float)) else None
+_TYPES_OF_INDICATORS = frozenset({"int32", "int64", "float32", "float64"})
+"""Types in which an undecided condition is an expression of sizes, 1 or 0."""
+
+
+def _is_nonzero(c: InferenceContext, element: Element) -> Element:
+    """Whether an element is not 0; a condition for a size, None where that is unknown."""
+    decided = element if isinstance(element, Condition) else is_nonzero(c, element)
+    if decided is None and isinstance(element, Dimension) and c.prove_le(0, element) is True:
+        return nonnegative_condition(element - 1)
+    return decided
 
 
 def _cast_known(c: InferenceContext, element: int | float | FloatInterval, dtype: str) -> Element:

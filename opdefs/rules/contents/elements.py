@@ -339,19 +339,3 @@ def compare_eq(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     """`a == b`, decided or as a condition: the smaller of both differences is not negative."""
     decided = c.prove_eq(a, b)
     return nonnegative_condition(minimum(a - b, b - a)) if decided is None else decided
-
-
-def selection(c: InferenceContext) -> Operation:
-    """The operation `a if condition else b`; its result is None where the condition is undecided and a and b differ."""
-
-    def select(condition: Element, a: Element, b: Element) -> Element:
-        if isinstance(condition, bool):
-            return a if condition else b
-        left, right = to_dim(a), to_dim(b)
-        if left is None or right is None:
-            return None
-        if c.prove_eq(left, right) is True:
-            return a
-        return c.select(condition, left, right) if isinstance(condition, Condition) else None
-
-    return select

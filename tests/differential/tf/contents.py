@@ -21,8 +21,8 @@ from tests.differential.tf.record import outputs
 
 RECORDED = Path(__file__).parent / "recorded_contents"
 MAX_ELEMENTS = 64
-KINDS = ("int32", "int64", "bool", "uint8", "float16", "float32", "float64")
-COMPLETE = ("math_contents",)
+KINDS = ("int32", "int64", "bool", "uint8", "float16", "float32", "float64", "string")
+COMPLETE = ("math_contents", "evaluated")
 """Families whose contents are known where those of the inputs are; except sums and products of floats, whose order in
 kernels is unspecified."""
 
@@ -33,7 +33,9 @@ def symbols(store, sizes, label, elements):
 
 
 def _symbol(store, sizes, name, element):
-    if isinstance(element, bool) or not isinstance(element, (int, float)) or element < 1 or element != int(element):
+    if isinstance(element, bool) or not isinstance(element, (int, float)) or not 1 <= element < 2**63:
+        return element
+    if element != int(element):
         return element
     sizes[name] = int(element)
     return store.scope.symbol(name, 1)
@@ -79,6 +81,8 @@ def _element_problems(store, sizes, index, got, dims, values):
             element = evaluate(element.expression, sizes) >= 0
         if isinstance(element, Quotient):
             element = _round(element, got.dtype, sizes)
+        if element != element and value != value:  # NaN
+            continue
         if isinstance(element, FloatInterval):
             why = not element.low <= value <= element.high
         elif isinstance(element, Dimension):
@@ -112,11 +116,15 @@ def _list_progression(got, dims):
 def contents_of(case):
     """[sizes, elements] of each small output of the types in KINDS, None for other outputs."""
     return [
-        [list(t.shape), t.numpy().reshape(-1).tolist()]
+        [list(t.shape), _elements(t.numpy().reshape(-1).tolist())]
         if t.dtype.name in KINDS and prod(t.shape) <= MAX_ELEMENTS
         else None
         for t in outputs(case)
     ]
+
+
+def _elements(values):
+    return [value.decode() if isinstance(value, bytes) else value for value in values]
 
 
 def main(families):
