@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import attrs
 
 from shapeinf.compilation import mypyc_attr
+from shapeinf.constraints.conditions import try_condition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.budget import BodyBudget
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
@@ -380,7 +381,7 @@ class Inference:
         self._memo = self._conditional_memos.setdefault(condition, {})
         try:
             source = Source("", "the condition of the branch")
-            if not isinstance(condition, Condition) or not store.try_condition(condition.expression, source):
+            if not isinstance(condition, Condition) or not try_condition(store, condition.expression, source):
                 return self.outputs_of(index, row)
             self.table.refresh()
             types = map(self.table.types.__getitem__, self.outputs_of(index, row))
