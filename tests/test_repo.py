@@ -172,13 +172,13 @@ OPERANDS = ROOT / "opdefs" / "rules" / "operands.py"
 NO_SIZES = frozenset(
     {
         *("rank", "step", "stride", "scale", "downscale_factor", "groups", "num_partitions"),
-        *("count", "divisor", "most", "taps", "unknown"),
+        *("count", "divisor", "most", "taps", "unknown", "alpha", "beta"),
     }
 )
 """Names of numbers that are no sizes of axes, which any module may compare with 1."""
 COMPARE_WITH_ONE = {
-    "opdefs/rules/floats.py": "denominators and exponents of fractions",
-    "opdefs/rules/progressions.py": "the axes of size 1 of known contents, which have no step",
+    "opdefs/rules/contents/floats.py": "denominators and exponents of fractions",
+    "opdefs/rules/contents/progressions.py": "the axes of size 1 of known contents, which have no step",
 }
 """Modules that compare other numbers with 1, and the reason."""
 
@@ -205,7 +205,7 @@ def test_only_one_module_tests_a_size_for_1(path: Path) -> None:
     if name_of(path) not in COMPARE_WITH_ONE:
         lines = list(comparisons_with_one(ast.parse(path.read_text(encoding="utf-8"))))
         assert not lines, (
-            f"{name_of(path)}, lines {lines}: call is_unit, prove_unit or require_broadcast_size of {OPERANDS.name}"
+            f"{name_of(path)}, lines {lines}: call is_one, prove_one or require_broadcast_size of {OPERANDS.name}"
         )
 
 
