@@ -18,7 +18,7 @@ from shapeinf.lattice.types import numpy_dtype
 from shapeinf.passes.editor import Editor, Leave
 from shapeinf.passes.schemas import fits_schema
 
-FIRST, LAST = 7, 18
+FIRST, LAST = 6, 18
 """The opsets whose changes are in the tables; before 7, operators broadcast by attributes."""
 
 Edit = Callable[[], None]
