@@ -1,4 +1,4 @@
-"""Operators of TensorFlow.js that TensorFlow does not have; `FUNCTIONS` are TensorFlow's functions of the same meaning."""
+"""Operators of TensorFlow.js that TensorFlow lacks; `FUNCTIONS` are TensorFlow's functions of the same meaning."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def cases():
         yield Case(op, (Runtime(SIZES),), {"T": "float32"}, data=True, ranked=False)
 
 
-def _depthwise(input, filter, strides, padding, dilations=(1, 1, 1, 1)):  # noqa: A002
+def _depthwise(input, filter, strides, padding, dilations=(1, 1, 1, 1)):
     import tensorflow
 
     images = input if len(input.shape) == 4 else input[None]
@@ -35,14 +35,14 @@ def _depthwise(input, filter, strides, padding, dilations=(1, 1, 1, 1)):  # noqa
     return result if len(input.shape) == 4 else result[0]
 
 
-def _fused_depthwise(input, filter, args, strides, padding, dilations=(1, 1, 1, 1)):  # noqa: A002
+def _fused_depthwise(input, filter, args, strides, padding, dilations=(1, 1, 1, 1)):
     import tensorflow
 
     product = _depthwise(input, filter, strides, padding, dilations)
     return tensorflow.nn.relu(tensorflow.nn.bias_add(product, args[0]))
 
 
-def _conv_1d(input, filter, stride, padding, dilation=1):  # noqa: A002
+def _conv_1d(input, filter, stride, padding, dilation=1):
     import tensorflow
 
     rows = input if len(input.shape) == 3 else input[None]
