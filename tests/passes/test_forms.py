@@ -67,7 +67,7 @@ def test_each_converter_is_for_a_change():
     assert [key for key in CONVERTERS if key[1] not in versions(key[0])] == []
 
 
-# -- opset 6, of which onnxruntime has few operators ---------------------------------------------------------------------
+# -- opset 6, of which onnxruntime has few operators -------------------------------------------------------------------
 
 OLD = [case for case in FIRES if case.options["opset"] == 6]
 ALIGNED = {"last": (4,), "scalar": (), "one": (), "aligned": (3, 4), "from-axis": (3, 1), "from-the-end": (3, 1)}
