@@ -50,6 +50,8 @@ WEB: dict[str, OpDef] = {
             *_DEPTHWISE,
             _default("fused_ops", "list(string)", ()),
             _default("num_args", "int", 0),
+            _default("epsilon", "float", 0.0001),
+            _default("leakyrelu_alpha", "float", 0.2),
         ),
         *(_op_def(name, (ArgDef("shape"),)) for name in ("Ones", "Zeros")),
     )
