@@ -6,6 +6,7 @@ Errors carry fields for programs; the message is rendered from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -73,7 +74,7 @@ class ShapeError(ShapeInferenceError):
         because: str | None = None,
         help: str | None = None,
     ) -> None:
-        """Store the fields; the engine adds the node."""
+        """Store the fields; the engine adds the node, and the types of its outputs where the rule states them."""
         super().__init__(message)
         self.message = message
         self.code = code
@@ -82,6 +83,7 @@ class ShapeError(ShapeInferenceError):
         self.help = help
         self.node: str | None = None
         self.op: str | None = None
+        self.outputs: Sequence[Any] | None = None
         self.location = ""
 
     def __str__(self) -> str:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.branching import run_branch
-from opdefs.rules.elements import to_dim
+from opdefs.rules.branching import run_branch, truth_of_number
+from opdefs.rules.contents.elements import logical_not, to_dim
 from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
 from opdefs.rules.sequences import create_sequence
 from opdefs.rules.unknowns import element_shape
+from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph
-from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type, drop_shape
 from shapeinf.ops import Body, InferenceContext, Ints, Value
 
 SINGLE_CONDITION = "the condition must have exactly one element"
+
+
+@contextmanager
+def _types_of_body(
+    c: InferenceContext, body: Body, inputs: Sequence[Type | None], *, skipped: int = 0
+) -> Iterator[None]:
+    """Where the node fails inside of this, its outputs have the types of those of the body, without the first ones."""
+    try:
+        yield
+    except ShapeError:
+        c.state_types(*body.preview(inputs)[skipped:])
+        raise
 
 
 @onnx("If")
@@ -25,10 +39,10 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
 
     With an unknown condition, a branch that is certain to fail at run time is ignored.
     """
-    require_count(c, condition.shape, 1, SINGLE_CONDITION)
-    decided = condition.elements[0] if condition.elements else None
-    taken = None if not isinstance(decided, (bool, int)) else 0 if decided else 1
-    return run_branch(c, (c.bodies["then_branch"], c.bodies["else_branch"]), (), taken)
+    with _types_of_body(c, c.bodies["then_branch"], ()):
+        require_count(c, condition.shape, 1, SINGLE_CONDITION)
+    holds = truth_of_number(c, condition.elements[0] if condition.elements else None)
+    return run_branch(c, (c.bodies["then_branch"], c.bodies["else_branch"]), (), (holds, logical_not(holds)))
 
 
 @onnx("Loop")
@@ -36,13 +50,14 @@ def loop(
     c: InferenceContext, limit: Value | None = None, condition: Value | None = None, *carried: Type, body: Graph
 ) -> tuple[Type, ...]:
     """The carried values after the last trip, then each scan output: [trips, *element]."""
-    require_count(c, None if limit is None else limit.shape, 1, "the trip count must have exactly one element")
-    require_count(c, None if condition is None else condition.shape, 1, SINGLE_CONDITION)
     run = c.bodies["body"]
     width = run.num_inputs - 2
     if not 0 <= width <= len(carried) or run.num_outputs < 1 + width:
         signature = f"{run.num_inputs} inputs and {run.num_outputs} outputs for {len(carried)} values"
         c.fail("the body must have an input and an output for each carried value", signature)
+    with _types_of_body(c, run, (None, None, *carried[:width]), skipped=1):
+        require_count(c, None if limit is None else limit.shape, 1, "the trip count must have exactly one element")
+        require_count(c, None if condition is None else condition.shape, 1, SINGLE_CONDITION)
     most = None if limit is None else to_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
@@ -73,10 +88,11 @@ def scan(
 ) -> tuple[Type, ...]:
     """States keep their shape; a scan input loses its scan axis in the body, a scan output gains one."""
     run = c.bodies["body"]
-    states, inputs = _split_inputs(c, values, num_scan_inputs)
-    if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
-        c.fail("the body must return every state and every scan output", run.num_outputs, c.num_outputs)
-    slices, count = _slices(c, inputs, scan_input_axes)
+    with _types_of_body(c, run, tuple(map(drop_shape, values))):
+        states, inputs = _split_inputs(c, values, num_scan_inputs)
+        if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
+            c.fail("the body must return every state and every scan output", run.num_outputs, c.num_outputs)
+        slices, count = _slices(c, inputs, scan_input_axes)
     if c.store.bounds(count)[0] < 1:
         c.advise_at_most(1, count, "some runtimes reject scans over an empty axis")
     after, outputs = _run_scan(c, run, states, slices, count, certain=c.prove_le(1, count) is True)
@@ -93,7 +109,8 @@ def batched_scan(
     states, inputs = _split_inputs(c, values, num_scan_inputs)
     batch, each_state = _drop_batch(c, states)
     slices, count = _slices(c, _drop_batch(c, inputs)[1], ())
-    after, outputs = _run_scan(c, run, each_state, slices, batch * count, certain=False)
+    certain = lengths is None and c.prove_le(1, batch * count) is True
+    after, outputs = _run_scan(c, run, each_state, slices, batch * count, certain=certain)
     stacks = (stack(c, stack(c, element, count, 0), batch, 0) for element in outputs)
     return (*(stack(c, element, batch, 0) for element in after), *stacks)
 

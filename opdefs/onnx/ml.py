@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.rearrangement import choose_slices
 from opdefs.rules.gathering import constrain_indices
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, MapType, PartialTensor, SequenceType, Shape, TensorType
@@ -45,6 +47,7 @@ def strings_or_ints(c: InferenceContext, x: Shape) -> TensorType:
 @ml("CategoryMapper")
 def category_mapper(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> TensorType:
     """[*S] strings -> [*S] integers, or integers -> strings, by two lists of equal length."""
+    c.state_types(_OTHER.get(c.dtype(0) or ""))
     if not cats_int64s or len(cats_int64s) != len(cats_strings):
         c.fail(
             "cats_int64s and cats_strings must have the same length, at least 1", len(cats_int64s), len(cats_strings)
@@ -133,13 +136,18 @@ def _single_attribute(
 
 
 @ml("ArrayFeatureExtractor")
-def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Shape:
+def array_feature_extractor(c: InferenceContext, x: Value, indices: Value) -> PartialTensor:
     """[*S, C], I indices -> [*S, I]; a vector [C] -> [1, I]."""
-    if len(x) == 0:
-        c.fail("X must have rank 1 or more", x)
+    if len(x.shape) == 0:
+        c.fail("X must have rank 1 or more", x.shape)
     count = c.fresh("count") if indices.shape.dims is None else c.numel(indices.shape)
-    constrain_indices(c, indices, x[-1])
-    return Shape((1, count)) if len(x) == 1 else Shape((*x[:-1], count))
+    constrain_indices(c, indices, x.shape[-1])
+    shape = Shape((1, count)) if len(x.shape) == 1 else Shape((*x.shape[:-1], count))
+    known = known_ints(indices)
+    size = x.shape[-1]
+    if known is None or x.elements is None or not isinstance(size, int) or any(not 0 <= i < size for i in known):
+        return PartialTensor(x.dtype, shape, None)
+    return choose_slices(x, known, len(x.shape) - 1, shape)
 
 
 @ml("FeatureVectorizer")
@@ -193,10 +201,11 @@ def dict_vectorizer(
     c: InferenceContext, x: Map, *, int64_vocabulary: Ints = (), string_vocabulary: Strings = ()
 ) -> TensorType:
     """[1, C] for a vocabulary of C words, in the type of the map's values."""
-    if bool(int64_vocabulary) == bool(string_vocabulary):
-        c.fail("exactly one of int64_vocabulary and string_vocabulary must be set")
     value = x.element if isinstance(x, MapType) else None
     dtype = value.dtype if isinstance(value, TensorType) else None
+    c.state_types(dtype)
+    if bool(int64_vocabulary) == bool(string_vocabulary):
+        c.fail("exactly one of int64_vocabulary and string_vocabulary must be set")
     return TensorType(dtype, Shape((1, len(int64_vocabulary) or len(string_vocabulary))))
 
 
@@ -205,18 +214,25 @@ def zip_map(
     c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
 ) -> SequenceType:
     """[N, C] -> a sequence of N maps from labels to scalars."""
+    key = "string" if classlabels_strings else "int64"
+    labelled = SequenceType(MapType(key, TensorType("float32", SCALAR)))
+    c.state_types(labelled)
     if bool(classlabels_int64s) == bool(classlabels_strings):
         c.fail("exactly one of classlabels_int64s and classlabels_strings must be set")
     sample_count(c, x)
     if x.dims is not None:
         labels = len(classlabels_int64s) or len(classlabels_strings)
         c.merge(x[-1], labels, "the last axis of the input must have one element per item of classlabels_*")
-    key = "string" if classlabels_strings else "int64"
-    return SequenceType(MapType(key, TensorType("float32", SCALAR)))
+    return labelled
+
+
+def _state_label_and_scores(c: InferenceContext, strings: Strings) -> None:
+    c.state_types("string" if strings else "int64", *["float32"] * (c.num_outputs - 1))
 
 
 def _label_and_scores(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
     """The labels [N] and the scores [N, scores] of N samples."""
+    _state_label_and_scores(c, strings)
     samples = sample_count(c, x)
     label = TensorType("string" if strings else "int64", Shape((samples,)))
     return label, TensorType("float32", Shape((samples, scores)))
@@ -255,6 +271,7 @@ def svm_classifier(
 
     A model without support vectors always has one score per class.
     """
+    _state_label_and_scores(c, classlabels_strings)
     labels = len(classlabels_strings) or len(classlabels_ints)
     if not labels:
         c.fail("one of classlabels_ints and classlabels_strings must be set")
@@ -267,6 +284,7 @@ def tree_ensemble_classifier(
     c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
 ) -> tuple[TensorType, TensorType]:
     """[N, C] -> [N] labels and [N, E] scores, one per class."""
+    _state_label_and_scores(c, classlabels_strings)
     labels = len(classlabels_strings) or len(classlabels_int64s)
     if not labels:
         c.fail("one of classlabels_int64s and classlabels_strings must be set")

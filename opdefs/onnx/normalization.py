@@ -74,6 +74,7 @@ def layer_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape | None = None, *, axis: int = -1, stash_type: int = 1
 ) -> tuple[Shape | TensorType, ...]:
     """[*A, *B] -> [*A, *B], mean and inverse deviation [*A, 1...]; B begins at `axis`, scale and bias broadcast."""
+    c.state_types(c.dtype(0), *[dtype_name(stash_type)] * (c.num_outputs - 1))
     reduced = Shape.unknown()
     if x.dims is not None:
         first = c.axis(axis, len(x))

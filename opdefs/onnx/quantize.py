@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import constrain_scales
+from opdefs.rules.scales import constrain_scales
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -22,6 +22,7 @@ def quantize(
 ) -> TensorType:
     """[*S] -> [*S] in the type of the zero point, else `output_dtype`, else uint8."""
     named = dtype_name(output_dtype)
+    c.state_types(c.dtype(2) or named or "uint8")
     if named is not None and c.dtype(2) not in (None, named):
         c.fail("output_dtype must equal the type of the zero point", named, c.dtype(2))
     constrain_scales(c, x, scale, zero, axis, block_size)
@@ -31,6 +32,7 @@ def quantize(
 @onnx("QuantizeLinear")
 def quantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
     """Before opset 13: [*S] -> [*S] with one scale for the tensor."""
+    c.state_types(c.dtype(2) or "uint8")
     constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(2) or "uint8", x)
 
@@ -47,6 +49,7 @@ def dequantize(
     output_dtype: int = 0,
 ) -> TensorType:
     """[*S] -> [*S] in `output_dtype`, else the type of the scale."""
+    c.state_types(dtype_name(output_dtype) or c.dtype(1))
     constrain_scales(c, x, scale, zero, axis, block_size)
     return TensorType(dtype_name(output_dtype) or c.dtype(1), x)
 
@@ -54,6 +57,7 @@ def dequantize(
 @onnx("DequantizeLinear")
 def dequantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
     """Before opset 13: [*S] -> [*S] with one scale for the tensor."""
+    c.state_types(c.dtype(1))
     constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(1), x)
 

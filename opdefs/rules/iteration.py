@@ -11,11 +11,25 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from opdefs.rules.elements import clamp_at_zero
+from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.extrapolation import Extrapolation, confirm, extrapolate
+from shapeinf.constraints.conditions import excludes, try_condition
+from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.expr.extremum import expand_maximum
-from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type, map_dims, type_symbols
+from shapeinf.lattice import (
+    Alternatives,
+    Condition,
+    Element,
+    PartialTensor,
+    Shape,
+    ShapeStore,
+    TensorType,
+    Type,
+    map_dims,
+    type_symbols,
+)
+from shapeinf.lattice.truths import Truth, logical_and, logical_not, nonnegative_condition
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
@@ -26,9 +40,6 @@ MAX_ROUNDS = 64
 
 ENDLESS = 2**31 - 1
 """Trip limits from here on mean no limit: exporters of `while` write the largest int32 or int64."""
-
-Truth = bool | Condition | None
-"""The value of a condition: decided, symbolic, or unknown."""
 
 
 @attrs.frozen
@@ -69,12 +80,21 @@ class Trip:
         *,
         certain: bool,
         accumulate: bool = False,
+        known: Truth = None,
     ) -> list[Type]:
-        """Run the body for trip `number`; returns what `outputs` does. See `Body.run`."""
+        """Run the body for trip `number`; returns what `outputs` does. See `Body.run`.
+
+        `known` holds before the trip; it is used unless the trip is certain.
+        """
         trip = number if isinstance(number, int) else None
         values = self.inputs(number, condition, carried)
-        results = self.body.run(values, certain=certain, accumulate=accumulate, trip=trip)
+        holds = known if isinstance(known, Condition) else None
+        results = self.body.run(values, certain=certain, accumulate=accumulate, trip=trip, condition=holds)
         return self.outputs(results, trip, certain=certain, accumulate=accumulate)
+
+    def preview_condition(self, carried: Sequence[Type]) -> Truth:
+        """The condition for these carried values; None where it is unknown before a trip has run."""
+        return None
 
     def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
         """Add the constraints of the body in trip `number`. See `Body.require_inputs`."""
@@ -121,8 +141,9 @@ def iterate(
     """
     if isinstance(limit, int) and limit >= ENDLESS:
         limit = None
-    if condition is False or limit == 0:
-        return LoopResult(0, list(carried), _unknown_scans(c, trip, len(carried)))
+    condition = c.decide(condition)
+    if condition is False or (limit is not None and c.prove_le(limit, 0) is True):
+        return LoopResult(0, list(carried), _scans_without_trips(trip, carried))
     number = c.fresh("iteration", 0) if limit is None else c.fresh_at_most(maximum(limit, 1) - 1, "iteration")
     certain = condition is True and (limit is None or c.prove_le(1, limit) is True)
     loop = _Loop(c, trip, limit, condition, list(carried), number, certain, len(c.store.scope.atoms))
@@ -147,9 +168,9 @@ class _Loop:
 
     def run(self) -> LoopResult:
         """The result of the loop."""
-        first = self.trip.run(0, True, self.carried, certain=self.certain)
+        first = self.trip.run(0, True, self.carried, certain=self.certain, known=self._known_before_first())
         formulas = [self._extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
-        outputs = self._prove(formulas)
+        outputs = self._prove(formulas, self._condition_before_any(first[0]))
         trips = None if outputs is None else self._count_trips(outputs[0])
         if outputs is not None and trips is not None:
             if self.c.prove_le(1, trips) is True:
@@ -162,8 +183,40 @@ class _Loop:
             # once more, so that the last run of the body is that of a symbolic trip
             outputs = None if outputs is None else self._prove(formulas)
         if outputs is not None:
-            return self._result(formulas, outputs, self._fresh_trip_count(outputs[0]))
+            return self._end(self._result(formulas, outputs, self._fresh_trip_count(outputs[0])))
         return self._relax(formulas)
+
+    def _known_before_first(self) -> Truth:
+        """What holds if there is a first trip."""
+        some = None if self.limit is None else nonnegative_condition(self.limit - 1)
+        known = logical_and(self.condition, True if some is None else some)
+        return known if isinstance(known, Condition) and not excludes(self.c.store, known.expression) else None
+
+    def _condition_before_any(self, after: Type) -> Condition | None:
+        """The condition before trip `number`, if each trip changes it as the first one does; None for other loops.
+
+        `after` is the condition after the first trip.
+        """
+        again = _condition_of(after)
+        if not isinstance(again, Condition) or not isinstance(self.condition, Condition):
+            return None
+        step = again.expression - self.condition.expression
+        before = self.condition.expression + step * self.number
+        if not isinstance(step, int) or isinstance(before, int) or excludes(self.c.store, before):
+            return None
+        return Condition(before)
+
+    def _end(self, result: LoopResult) -> LoopResult:
+        """The result, when it is known that the condition does not hold for the values behind the loop."""
+        if self.limit is None:
+            holds = self.trip.preview_condition(result.carried)
+            self._add_known(logical_not(holds))
+        return result
+
+    def _add_known(self, known: Truth) -> None:
+        """Add what holds by definition: no node requires it."""
+        if isinstance(known, Condition):
+            try_condition(self.c.store, known.expression, Source("", "the loop has ended"))
 
     def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result where all carried values grow evenly."""
@@ -181,11 +234,16 @@ class _Loop:
 
     # -- induction ---------------------------------------------------------------------------------------------------
 
-    def _prove(self, formulas: Sequence[Extrapolation | None]) -> list[Type] | None:
-        """The outputs of a symbolic trip if all carried values grow evenly, else None."""
+    def _prove(self, formulas: Sequence[Extrapolation | None], before: Condition | None = None) -> list[Type] | None:
+        """The outputs of a symbolic trip if all carried values grow evenly, else None.
+
+        `before` is the supposed condition before the trip: the condition after it must then be that of the next trip.
+        """
         if None in formulas or len(formulas) < len(self.carried):
             return None
-        outputs = self.trip.run(self.number, True, _types_after(formulas, self.number), certain=False)
+        outputs = self.trip.run(self.number, True, _types_after(formulas, self.number), certain=False, known=before)
+        if before is not None and _condition_of(outputs[0]) != _next_condition(before, self.number):
+            return self._prove(formulas)
         expected = _types_after(formulas, self.number + 1)
         return outputs if outputs[1 : 1 + len(expected)] == expected else None
 
@@ -278,7 +336,8 @@ class _Loop:
             values = [
                 old if formula is None else formula(self.number) for old, formula in zip(state, formulas, strict=True)
             ]
-            outputs = self.trip.run(self.number, None, values, certain=False)
+            known = self.c.decide(self.trip.preview_condition(values))
+            outputs = self.trip.run(self.number, None, values, certain=False, known=known)
             confirmed = self._confirm(formulas, outputs[1 : 1 + width])
             if confirmed != formulas:
                 formulas = confirmed
@@ -299,29 +358,56 @@ class _Loop:
     ) -> list[Type]:
         """The join of the values before and after a trip that have no formula."""
         rows = enumerate(zip(state, after, formulas, strict=True))
-        return [old if formula else self.c.relax_type(old, out, f"carried.{i}") for i, (old, out, formula) in rows]
+        sides = Alternatives((self.c.store,), (self.trip.body.store,), _never, same_iteration=False)
+        return [
+            old if formula else self.c.relax_type(old, out, f"carried.{i}", alternatives=sides)
+            for i, (old, out, formula) in rows
+        ]
 
     def _relaxed_result(self, formulas: Sequence[Extrapolation | None], outputs: Sequence[Type]) -> LoopResult:
         trips = self._count_trips(outputs[0])
         trips = self._fresh_trip_count(outputs[0]) if trips is None else trips
         self.trip.repeat(trips, self.number)
-        renamed: dict[Dimension, Dim] = {}
+        last = self._rename_varying(outputs)
+        behind = self._store_behind_last(last[0])
         final = [
-            self._last(i, out, renamed) if formula is None else formula(trips)
-            for i, (formula, out) in enumerate(zip(formulas, outputs[1:], strict=False))
+            self._after(i, last[1 + i], behind) if formula is None else formula(trips)
+            for i, formula in enumerate(formulas)
         ]
-        return LoopResult(trips, final, list(outputs[1 + len(formulas) :]))
+        return self._end(LoopResult(trips, final, list(outputs[1 + len(formulas) :])))
 
-    def _last(self, index: int, out: Type, renamed: dict[Dimension, Dim]) -> Type:
-        """The relaxed value after the loop, `out` after any trip; joined with the first value if there may be no trip.
+    def _rename_varying(self, outputs: Sequence[Type]) -> list[Type]:
+        """The outputs of the last trip, of the `outputs` of any trip, with symbols of their own.
 
-        Constraints on the value of the last trip do not hold for other trips, so it has symbols of its own.
+        Constraints on the value of the last trip do not hold for other trips.
         """
-        for symbol in self._varying(type_symbols(out)) - renamed.keys():
-            bounds = self.c.interval(symbol)
-            renamed[symbol] = self.c.fresh("last", bounds.lo, bounds.hi)
-        last = _substitute_all(out, renamed)
-        return last if self.certain else self.c.relax_type(self.carried[index], last, f"after.{index}")
+        inside, renamed = self.trip.body.store, dict[Dimension, Dim]()
+        for out in outputs[: 1 + len(self.carried)]:
+            for symbol in sorted(self._varying(type_symbols(out)) - renamed.keys(), key=lambda s: s.atom):
+                bounds = inside.interval(symbol)
+                renamed[symbol] = self.c.fresh("last", bounds.lo, bounds.hi)
+        return [_substitute_all(out, renamed) for out in outputs]
+
+    def _store_behind_last(self, condition: Type) -> ShapeStore:
+        """What holds behind a last trip, which ends with this condition; it is added where there is a trip."""
+        ended = logical_not(_condition_of(condition)) if self.limit is None else None
+        if not isinstance(ended, Condition):
+            return self.c.store
+        if self.certain:
+            self._add_known(ended)
+            return self.c.store
+        return self.c.store.under(ended.expression, Source("", "the loop has ended"))
+
+    def _after(self, index: int, last: Type, behind: ShapeStore) -> Type:
+        """The relaxed value after the loop, `last` after its last trip; or the first value if there may be no trip."""
+        if self.certain:
+            return last
+        store = self.c.store
+        without = logical_not(self.condition) if self.limit is None else None
+        if isinstance(without, Condition):
+            store = store.under(without.expression, Source("", "the loop has no trip"))
+        sides = Alternatives((store,), (behind,), _never, same_iteration=False)
+        return self.c.relax_type(self.carried[index], last, f"after.{index}", alternatives=sides)
 
     def _unknown_result(self, outputs: Sequence[Type]) -> LoopResult:
         width = len(self.carried)
@@ -341,10 +427,25 @@ def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[T
     return [formula(trips) for formula in formulas if formula is not None]
 
 
+def _never(symbol: Dimension) -> bool:
+    return False
+
+
+def _condition_of(value: Type) -> Truth:
+    """The value of a condition."""
+    known = value.elements if isinstance(value, TensorType) else None
+    return known[0] if known and isinstance(known[0], (bool, Condition)) else None
+
+
+def _next_condition(before: Condition, number: Dimension) -> Truth:
+    """The condition before the next trip, of that before trip `number`."""
+    return nonnegative_condition(substitute(before.expression, {number: number + 1}))
+
+
 def _known_condition(condition: Type) -> bool | None:
     """The value of a condition, None where it is not decided."""
-    known = condition.elements if isinstance(condition, TensorType) else None
-    return known[0] if known and isinstance(known[0], bool) else None
+    known = _condition_of(condition)
+    return known if isinstance(known, bool) else None
 
 
 def _trip_count(c: InferenceContext, limit: Dim | None, condition: Truth, after: Type, number: Dimension) -> Dim | None:
@@ -389,5 +490,10 @@ def _trip_limits(c: InferenceContext, condition: Truth, after: Type, number: Dim
     return limits
 
 
-def _unknown_scans(c: InferenceContext, trip: Trip, width: int) -> list[Type]:
-    return [TensorType(None, c.unknown_shape()) for _ in range(trip.count_scans(width))]
+def _scans_without_trips(trip: Trip, carried: Sequence[Type]) -> list[Type]:
+    """The scan outputs of a first trip that does not take place: the element types of empty outputs."""
+    count = trip.count_scans(len(carried))
+    if not count:
+        return []
+    outputs = trip.body.preview(trip.inputs(0, None, carried))
+    return outputs[len(outputs) - count :]

@@ -5,12 +5,17 @@ A value behind a switch exists only where the condition holds. A loop is a cycle
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from opdefs.rules.branching import join_values
+from opdefs.rules.iteration import iterate
 from opdefs.tf.dialect import tf
+from opdefs.tf.loops import ConditionalTrip
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType, Type
-from shapeinf.ops import InferenceContext
+from shapeinf.ops import Body, InferenceContext
 
 
-@tf("Switch", "RefSwitch", views={0: 0, 1: 0}, conditions=1)
+@tf("Switch", "RefSwitch", views={0: 0, 1: 0}, conditions=1, selector=1)
 def switch(c: InferenceContext, data: TensorType, pred: Shape) -> tuple[TensorType, TensorType]:
     """[*S], [] -> [*S], [*S]: the data at both outputs, of which one has a value when the graph runs."""
     c.with_rank(pred, 0)
@@ -24,7 +29,13 @@ def switch_n(c: InferenceContext, data: TensorType, output_index: Shape) -> tupl
     return (data,) * c.num_outputs
 
 
-@tf("Merge", "RefMerge", conditions=-1)
+def leave_frame(c: InferenceContext, cond: Body, body: Body, values: Sequence[Type]) -> Sequence[Type]:
+    """The values behind a loop of single nodes: those of a While with this condition and this body."""
+    trip = ConditionalTrip(body, c, cond)
+    return iterate(c, trip, None, trip.test(values, 0, certain=True), values).carried
+
+
+@tf("Merge", "RefMerge", conditions=-1, loop=leave_frame)
 def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, PartialTensor]:
     """[*S]... -> the join of the inputs, and the index [] of the one that has a value.
 
@@ -33,6 +44,8 @@ def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, Partia
     values = [value for value in inputs if value is not None]
     if not values:
         c.fail("takes at least 1 input, got 0")
+    if c.conditions and len(values) == len(inputs):
+        return join_values(c, values, c.conditions, "value"), PartialTensor("int32", SCALAR, None)
     joined: Type = values[0]
     for other in values[1:]:
         joined = c.relax_type(joined, other, "value")

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.branching import run_branch
-from opdefs.rules.elements import to_dim
-from opdefs.rules.iteration import Trip, Truth, iterate
+from opdefs.rules.branching import index_conditions, run_branch
+from opdefs.rules.contents.elements import logical_not, to_dim
+from opdefs.rules.iteration import Trip, iterate
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
+from opdefs.tf.loops import ConditionalTrip, truth_of
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.graph import DeclaredType, FunctionReference
-from shapeinf.lattice import Condition, Element, PartialTensor, Quotient, Shape, TensorType, Type
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, Type
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext, Value
 
 Shapes = tuple[DeclaredType, ...]
@@ -108,8 +110,8 @@ def _choose(
 ) -> tuple[Type, ...]:
     """The outputs of the branch that runs; the join of both if the condition is undecided."""
     branches = [_body(c, name, len(values), c.num_outputs) for name in (then_branch, else_branch)]
-    decided = _truth(c, cond)
-    return run_branch(c, branches, values, None if not isinstance(decided, bool) else 0 if decided else 1)
+    holds = truth_of(c, cond)
+    return run_branch(c, branches, values, (holds, logical_not(holds)))
 
 
 @tf("Case", "StatelessCase", labels={"branches": "branch"})
@@ -125,67 +127,14 @@ def case(
     if not branches:
         c.fail("Case requires at least one branch")
     bodies = [_body(c, f"branches[{i}]", len(values), c.num_outputs) for i in range(len(branches))]
-    index = branch_index.elements[0] if branch_index.elements else None
-    taken = None
-    if isinstance(index, int):
-        taken = index if 0 <= index < len(bodies) else len(bodies) - 1
-    elif len(bodies) == 1:
-        taken = 0
-    return _declare(c, run_branch(c, bodies, values, taken), output_shapes)
-
-
-def _truth(c: InferenceContext, value: TensorType) -> Truth:
-    """The truth of a condition: a scalar is true unless it is 0 or empty, any other tensor if it has elements."""
-    dims = value.shape.dims
-    if dims is None:
-        return None
-    if dims:
-        count = c.numel(dims)
-        return False if count == 0 else True if c.prove_le(1, count) is True else None
-    return _truth_of_element(c, value.elements[0] if value.elements else None)
-
-
-def _truth_of_element(c: InferenceContext, element: Element) -> Truth:
-    """The truth of a scalar condition with this element."""
-    if element is None or isinstance(element, (bool, Condition)):
-        return element
-    if isinstance(element, Quotient):
-        return None
-    if not isinstance(element, Dimension):
-        return bool(element)
-    is_zero = c.prove_eq(element, 0)
-    return None if is_zero is None else not is_zero
+    index = to_dim(branch_index.elements[0]) if branch_index.elements else None
+    conditions: list[Truth] = [None] * len(bodies) if index is None else index_conditions(c, index, len(bodies))
+    return _declare(c, run_branch(c, bodies, values, conditions), output_shapes)
 
 
 # -- loops -------------------------------------------------------------------------------------------------------------
 
 LOOP = {"cond": "cond", "body": "body"}
-
-
-@attrs.frozen
-class _ConditionalTrip(Trip):
-    """A trip of a loop whose condition is a function of the loop variables."""
-
-    c: InferenceContext
-    cond: Body
-
-    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
-        """See `Trip`."""
-        following = None if trip is None else trip + 1
-        again = self.test(results, following, certain=certain, accumulate=accumulate)
-        return [PartialTensor("bool", Shape(()), None if again is None else (again,)), *results]
-
-    def test(
-        self, carried: Sequence[Type | None], trip: int | None, *, certain: bool, accumulate: bool = False
-    ) -> Truth:
-        """The condition before trip `trip` for these values."""
-        tested = self.cond.run(carried, certain=certain, accumulate=accumulate, trip=trip)[0]
-        return _truth(self.c, tested) if isinstance(tested, TensorType) else None
-
-    def repeat(self, trips: Dim, number: Dimension) -> None:
-        """See `Trip`; the condition runs as often as the body."""
-        self.body.repeat(trips, number)
-        self.cond.repeat(trips, number)
 
 
 @tf("While", "StatelessWhile", "RiscWhile", labels=LOOP)
@@ -212,7 +161,7 @@ def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]
     """The loop variables after the last trip."""
     width = len(values)
     cond, body = _body(c, "cond", width, 1), _body(c, "body", width, width)
-    trip = _ConditionalTrip(body, c, cond)
+    trip = ConditionalTrip(body, c, cond)
     result = iterate(c, trip, None, trip.test(values, 0, certain=True), values)
     if result.trips != 0:
         trip.test(values, 0, certain=True, accumulate=True)  # the condition before the first trip counts too

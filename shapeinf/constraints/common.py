@@ -24,9 +24,9 @@ def add_common(store: ConstraintStore, first: States, second: States, source: So
     """Add the constraints that hold in both alternatives; `source` is that of a range that contains both ranges."""
     for states, (_, other) in ((first, second), (second, first)):
         for constraint in (*new_constraints(*states), *_equal_symbols(*states)):
-            if other.implies(constraint):
+            if other.implies(constraint) and not store.implies(constraint):
                 store.add(constraint)
-    for symbol in _narrowed_symbols(*first) & _narrowed_symbols(*second):
+    for symbol in _narrowed_symbols(store, first[1]) & _narrowed_symbols(store, second[1]):
         (low, high), (least, most) = first[1].bounds(symbol), second[1].bounds(symbol)
         within = as_interval((min(low, least), max(high, most)))
         store.add_range(symbol, within.lo, within.hi, source)

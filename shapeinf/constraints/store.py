@@ -13,7 +13,7 @@ from itertools import chain, islice
 from math import inf
 
 from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
-from shapeinf.constraints.index import ConstraintIndex, Solutions, UndoLog, Uses
+from shapeinf.constraints.index import ConstraintIndex, Solutions, Transaction, UndoLog, Uses
 from shapeinf.constraints.piecewise import common_variable, solution_ranges
 from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
@@ -21,30 +21,14 @@ from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.equations import as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
+from shapeinf.expr.extremum import expand_maximum
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 from shapeinf.expr.nests import has_outer_maximum
+from shapeinf.expr.usual_bounds import usual_bounds
 
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
 """With more solved symbols than this, no source is guessed from a number."""
-
-
-class _Transaction:
-    """A context manager; a class, since a generator takes longer than what most transactions do."""
-
-    __slots__ = ("_store", "_undo_log")
-
-    def __init__(self, undo_log: UndoLog, store: ConstraintStore) -> None:
-        self._undo_log = undo_log
-        self._store = store
-
-    def __enter__(self) -> None:
-        self._undo_log.begin()
-
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        self._undo_log.end(failed=error is not None)
-        if error is not None and issubclass(error, Exception):
-            self._store._invalidate()  # all is restored except the caches
 
 
 class ConstraintStore:
@@ -67,6 +51,8 @@ class ConstraintStore:
         self.ranges: dict[int, Range] = {}
         self.congruences = Congruences(scope)
         """The congruences that follow from divisibilities, by symbol."""
+        self.conditions: tuple[Dimension, ...] = ()
+        """Expressions of several symbols that are at least 0 where a branch or a trip runs: they decide maxima."""
         self.origins: dict[Dimension, Source] = {}
         """The sources of the bounds that symbols were created with, where these are not declared. Copies share it."""
         self._canonical: dict[Dimension, Dim] = {}
@@ -136,7 +122,8 @@ class ConstraintStore:
         if form is None:
             form = substitute(d, self.solved)
             if self.narrowed and self.scope.has_maxima:
-                form = simplify_maxima(form, self._known.at_least_zero)
+                decide = self._at_least_zero if self.conditions else self._known.at_least_zero
+                form = simplify_maxima(form, decide)
             self._canonical[d] = form = self.congruences.canonical(form)
             self._uses.add(d, form)
             if form is not d:
@@ -157,6 +144,11 @@ class ConstraintStore:
     def interval(self, d: Dim) -> Interval:
         """Bounds of a dim under the constraints."""
         return as_interval(self.bounds(d))
+
+    def usual_bounds(self, d: Dim, cap: int, *, cap_powers: bool = False) -> Bounds:
+        """Bounds of a dim under the constraints, with a cap for sizes without a bound; see `usual_bounds`."""
+        exact, usual = self.bounds(d), usual_bounds(self.canon(d), self._known, cap, cap_powers=cap_powers)
+        return max(exact[0], usual[0]), min(exact[1], usual[1])
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
@@ -251,6 +243,43 @@ class ConstraintStore:
             with self._transaction():
                 self._bound(difference, (0, inf), source)
 
+    def add_condition(self, expression: Dim, source: Source) -> None:
+        """Add `expression >= 0`, the condition of a branch. Raises Contradiction when it cannot hold.
+
+        Each argument of a minimum is at least 0; two that are opposite are an equality. Of a maximum the arguments that
+        are negative for certain say nothing. What is left may decide maxima.
+        """
+        parts = [-part for part in expand_maximum(-self.canon(expression))]
+        before = self.conditions
+        try:
+            with self._transaction():
+                for part in parts:
+                    if -part in parts:
+                        self.add_equal(part, 0, source)
+                    else:
+                        self._add_part(part, source)
+        except Contradiction:
+            self.conditions = before
+            raise
+
+    def _add_part(self, part: Dim, source: Source) -> None:
+        """Add that one argument of a minimum is at least 0."""
+        possible = [p for p in expand_maximum(self.canon(part)) if self.bounds(p)[1] >= 0]
+        if len(possible) != 1:
+            self.add_le(0, part, source)
+            return
+        form = self.canon(possible[0])
+        if form is not part:
+            self.add_condition(form, source)
+            return
+        self.add_le(0, form, source)
+        if isinstance(form, Dimension) and not form.is_symbol and self.bounds(form)[0] < 0:
+            self.conditions = (*self.conditions, form)
+            self.narrowed = True
+            self.changed_symbols += form.symbols()
+            self.epoch += self.scope.has_maxima
+            self._invalidate()
+
     def add_divisible(self, d: Dim, divisor: int, source: Source) -> None:
         """Add that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
         e = self.canon(d)
@@ -336,9 +365,14 @@ class ConstraintStore:
             self._canonical.pop(d, None)
             self._bounds.pop(d, None)
 
-    def _transaction(self) -> _Transaction:
+    def _at_least_zero(self, d: Dim) -> bool:
+        """Whether a dim is at least 0, by bounds or by a condition that holds here."""
+        known = self._known.at_least_zero
+        return known(d) or any(known(d - condition) for condition in self.conditions)
+
+    def _transaction(self) -> Transaction:
         """A context whose changes are undone when an error leaves it."""
-        return _Transaction(self._undo_log, self)
+        return Transaction(self._undo_log, self._invalidate)
 
     def _restore(self, before: ConstraintStore) -> None:
         """Replace all constraints by those of another store over the same scope."""
@@ -347,7 +381,8 @@ class ConstraintStore:
         self.congruences = Congruences(self.scope, before.congruences)
         self._known = known_bounds(self.ranges, self.congruences)
         self._pending = ConstraintIndex(self._undo_log, before._pending)
-        self.narrowed = bool(self.ranges or self.congruences)
+        self.narrowed = bool(self.ranges or self.congruences or before.conditions)
+        self.conditions = before.conditions
         self.origins = before.origins
         self.epoch += 1
         self.resets += 1

@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from shapeinf.constraints.common import add_common
+from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference, Repetition
-from shapeinf.engine.type_table import unknown_type
+from shapeinf.engine.type_table import canonicalize, unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import FunctionKey, FunctionReference
-from shapeinf.lattice import HandleType, PartialTensor, SequenceType, TensorType, Type
+from shapeinf.lattice import Condition, HandleType, PartialTensor, SequenceType, ShapeStore, TensorType, Type
 from shapeinf.ops import Body
 from shapeinf.sharing import cached_property
 
@@ -69,7 +70,13 @@ class BoundBody:
         return None if declared is None or declared.dims is None else len(declared.dims)
 
     def run(
-        self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False, trip: int | None = None
+        self,
+        inputs: Sequence[Type | None],
+        *,
+        certain: bool,
+        accumulate: bool = False,
+        trip: int | None = None,
+        condition: Condition | None = None,
     ) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
@@ -81,23 +88,51 @@ class BoundBody:
         if previous is not None and previous.certain:
             outer.extra_runs.setdefault(self.step.index, []).append(previous)
         outer.children.setdefault(self.step.index, {})[self.name] = child
-        before = None if certain else outer.save_store()
-        tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
-        try:
+        if certain:
             self._run_trip(child, trip)
-            outputs = output_types(child)
-            return outputs if certain else list(map(_drop_unlisted_contents, outputs))
+            return output_types(child)
+        return list(map(_drop_unlisted_contents, self._run_tentatively(child, trip, condition)))
+
+    def _run_tentatively(self, child: Inference, trip: int | None, condition: Condition | None) -> list[Type]:
+        """Run the body under a condition; the outputs in canonical form there. All its constraints are undone."""
+        outer, store = self.outer, self.outer.store
+        before = outer.save_store()
+        entered = before.store
+        tentative, store.tentative = store.tentative, True
+        try:
+            if condition is not None:
+                try_condition(store, condition.expression, Source("", "the condition of the branch"))
+                outer.table.refresh()
+                entered = store.copy()
+            self._run_trip(child, trip)
+            return [canonicalize(store, output) for output in output_types(child)]
         finally:
-            outer.store.tentative = tentative
-            if before is not None:
-                if outer.store.version != before.version:
-                    child.undone = before.store, outer.store.copy()
-                outer.restore_store(before)
+            store.tentative = tentative
+            if before.differs_from(store):
+                child.undone = entered, store.copy()
+            outer.restore_store(before)
+
+    @property
+    def store(self) -> ShapeStore:
+        """See `shapeinf.ops.Body`."""
+        undone = self._last.undone
+        return self.outer.store if undone is None else undone[1]
 
     def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
         """See `shapeinf.ops.Body`."""
         if self.name in self.outer.children.get(self.step.index, {}):
             self._last.repeated = Repetition(trips, number)
+
+    def preview(self, inputs: Sequence[Type | None]) -> list[Type]:
+        """See `shapeinf.ops.Body`."""
+        children = self.outer.children.setdefault(self.step.index, {})
+        last = children.pop(self.name, None)
+        try:
+            return self.run(inputs, certain=False)
+        finally:
+            children.pop(self.name, None)
+            if last is not None:
+                children[self.name] = last
 
     @property
     def failure(self) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.tensor_info import TensorInfo, rename, tensor_info
+from shapeinf.engine.tensor_info import TensorInfo, tensor_info
 from shapeinf.engine.type_table import canonicalize
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type, relax_type
@@ -144,14 +144,13 @@ def _all_runs(last: Inference) -> Iterator[Inference]:
 def _values(body: _Body) -> Iterator[tuple[str, TensorInfo]]:
     """The values of a body with their types, without captures."""
     runs, path = body.runs, body.path
-    renamed = runs[0].store.relaxer.inner_names()
     for slot, name in enumerate(runs[0].compiled.names):
         if name not in body.captures:
             types = [_type_in(run, slot) for run in runs]
             joined = types[0]
             for other in types[1:]:
                 joined = _join(runs[0], joined, other, f"{path}{name} in any run")
-            yield path + name, tensor_info(rename(joined, renamed))
+            yield path + name, tensor_info(joined)
 
 
 def _type_in(run: Inference, slot: int) -> Type | None:

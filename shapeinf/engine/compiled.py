@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter
 
 from shapeinf.compilation import mypyc_attr
-from shapeinf.engine.conditions import conditional_rows
+from shapeinf.engine.conditions import Guards, conditional_rows, find_guards
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.graph import (
     MISSING,
@@ -58,6 +58,7 @@ class Operation:
         "contents",
         "kind",
         "known",
+        "leaves_loop",
         "op_def",
         "version",
     )
@@ -79,6 +80,8 @@ class Operation:
         """Whether the operator has a rule or a definition."""
         self.changes_conditions = op_def is not None and (op_def.conditions != 0 or op_def.back_edge)
         """Whether nodes of this operator decide whether other nodes run."""
+        self.leaves_loop = op_def is not None and op_def.conditions < -1
+        """Whether nodes of this operator take a value out of a loop."""
 
     def __str__(self) -> str:
         """Domain, operator and version, as in messages."""
@@ -260,6 +263,21 @@ class CompiledGraph:
         return conditional_rows(self.rows, {key: operation.op_def for key, operation in self.operations.items()})
 
     @cached_property
+    def guards(self) -> Guards:
+        """What must hold for rows to run that may not; empty where all rows run."""
+        if self.conditional is None:
+            return Guards({}, {}, {})
+        return find_guards(self.rows, {key: operation.op_def for key, operation in self.operations.items()})
+
+    @cached_property
+    def dependents(self) -> list[list[int]]:
+        """For each slot the indices of the nodes whose outputs depend on it: they read it, or run where it holds."""
+        readers = self.guards.readers
+        if not readers:
+            return self.consumers
+        return [sorted({*nodes, *readers.get(slot, ())}) for slot, nodes in enumerate(self.consumers)]
+
+    @cached_property
     def consumers(self) -> list[list[int]]:
         """For each slot the indices of the nodes that read it, in order."""
         readers: list[list[int]] = [[] for _ in self.names]
@@ -365,7 +383,7 @@ class _Compiler:
         graph = self.graph
         validate(graph, self.captures, allow_cycles=graph.cyclic)
         order = topological_order(graph)
-        groups = None if order is not None else components(graph)
+        groups = None if order is not None else components(graph, self.loop_headers())
         ordered = order if order is not None else [i for group in groups or [] for i in group]
         slots: dict[str, int] = {}
         for name in (*self.sources, *(name for i in ordered for name in graph.nodes[i].outputs if name)):
@@ -378,6 +396,23 @@ class _Compiler:
         index = {node: position for position, node in enumerate(ordered)}
         indexed = None if groups is None else [[index[node] for node in group] for group in groups]
         return self.build(list(slots), rows, ordered, indexed)
+
+    def loop_headers(self) -> list[list[int]]:
+        """The nodes at the top of each loop of single nodes: joins whose switches choose by the same value."""
+        producers = {name: index for index, node in enumerate(self.graph.nodes) for name in node.outputs}
+        definitions = [self.op_def(node.kind) for node in self.graph.nodes]
+        headers: dict[str, dict[int, None]] = {}
+        for node, op_def in zip(self.graph.nodes, definitions, strict=True):
+            if op_def is None or op_def.selector is None or len(node.inputs) <= op_def.selector:
+                continue
+            index = producers.get(node.inputs[0])
+            joined = None if index is None else definitions[index]
+            if index is None or joined is None or joined.conditions >= 0:
+                continue
+            sources = [definitions[producers[name]] for name in self.graph.nodes[index].inputs if name in producers]
+            if any(source is not None and source.back_edge for source in sources):
+                headers.setdefault(node.inputs[op_def.selector], {})[index] = None
+        return [list(nodes) for nodes in headers.values() if len(nodes) > 1]
 
     def row(self, node: Node, slots: dict[str, int]) -> Row:
         """The row of a node. Raises KeyError for a name that has no slot."""
@@ -392,7 +427,7 @@ class _Compiler:
         """The operation of all nodes of a key; graphs share those with a rule and without subgraphs."""
         kind = kind_of(key)
         version = self.graph.opsets.get(kind.domain, 0)
-        op_def = None if self.dialect is None else self.dialect.lookup(kind.domain, kind.op, version)
+        op_def = self.op_def(kind)
         if op_def is None or op_def.rule is None:
             return self.new_operation(key, version, op_def)
         shared_key = op_def, key, version, self.versioned
@@ -402,6 +437,11 @@ class _Compiler:
             if not operation.bodies:
                 operation = self.registry.share(shared_key, operation)
         return operation
+
+    def op_def(self, kind: NodeKind) -> OpDef | None:
+        """The definition of the operator of a node; None where the dialect has none."""
+        version = self.graph.opsets.get(kind.domain, 0)
+        return None if self.dialect is None else self.dialect.lookup(kind.domain, kind.op, version)
 
     def new_operation(self, key: RowKey, version: int, op_def: OpDef | None) -> Operation:
         """The operation of a key at a version of its domain."""

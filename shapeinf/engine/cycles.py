@@ -11,6 +11,7 @@ import heapq
 from typing import TYPE_CHECKING
 
 from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.frames import leave_loop, share_exit_types
 from shapeinf.graph import MISSING
 
 if TYPE_CHECKING:
@@ -21,13 +22,15 @@ MAX_VISITS = 64
 
 
 def run_cycle(inference: Inference, group: list[int]) -> None:
-    """Run the nodes of a cycle, by index, to their fixpoint."""
+    """Run the nodes of a cycle, by index, to their fixpoint; then infer the values behind a loop."""
     relaxer = inference.store.relaxer
     relaxer.cycles += 1
     try:
         _iterate(inference, group)
     finally:
         relaxer.cycles -= 1
+    share_exit_types(inference, group)
+    leave_loop(inference, group)
 
 
 def _iterate(inference: Inference, group: list[int]) -> None:
@@ -37,7 +40,7 @@ def _iterate(inference: Inference, group: list[int]) -> None:
     state at the start, and all nodes run again.
     """
     store, before = inference.store, inference.store.copy()
-    consumers = inference.compiled.consumers
+    consumers = inference.compiled.dependents
     widenings = store.relaxer.widenings
     inside = set(group)
     heap, queued = sorted(group), set(group)

@@ -20,35 +20,27 @@ from typing import Any, NamedTuple, Protocol
 import attrs
 
 from shapeinf.compilation import mypyc_attr
+from shapeinf.constraints.conditions import try_condition
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.budget import BodyBudget
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
+from shapeinf.engine.conditions import truth_of, truths_of_join
 from shapeinf.engine.saved_store import SavedStore, state_of
-from shapeinf.engine.type_table import TypeTable, unknown_type
-from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
+from shapeinf.engine.type_table import NOTHING, TypeTable, canonicalize, unknown_type
+from shapeinf.errors import ModelError, ShapeError, Source, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
-from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, relax_type
-from shapeinf.ops import Body, Call, Contents, ElementTypes, Outcome
+from shapeinf.lattice import Condition, ShapeStore, TensorType, Type, relax_type
+from shapeinf.lattice.truths import Truth
+from shapeinf.ops import Body, Call, Contents, Outcome, unknown_outputs
 
 Refine = Callable[["Inference", int, int], int]
 """Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
 returns the number of the refined type."""
 
-MAX_WORK_IN_BODIES = 300_000
-"""Nodes of bodies that one inference runs, in all iterations and calls: a few seconds of work."""
-
-
-@attrs.define
-class BodyBudget:
-    """The number of nodes of bodies that an inference may still run: nested loops run theirs many times."""
-
-    left: int = attrs.Factory(lambda: MAX_WORK_IN_BODIES)
-
-    def spend(self, nodes: int) -> bool:
-        """Count a run of this number of nodes, and 30 for its start; False when the budget is exhausted."""
-        self.left -= nodes + 30
-        return self.left >= 0
+Key = tuple[Any, ...]
+"""An operation and the numbers of its inputs' types."""
 
 
 class Repetition(NamedTuple):
@@ -56,6 +48,14 @@ class Repetition(NamedTuple):
 
     trips: Dim
     number: Dimension | None = None
+
+
+class OpenCall(NamedTuple):
+    """A call that created unknowns: its row, its key, and the length of the list of changed symbols when it ran."""
+
+    row: int
+    key: Key
+    changes: int
 
 
 class BodyRunner(Protocol):
@@ -67,9 +67,6 @@ class BodyRunner(Protocol):
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that is defined by a graph; None where none is defined for these inputs."""
 
-
-Key = tuple[Any, ...]
-"""An operation and the numbers of its inputs' types."""
 
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
@@ -142,6 +139,10 @@ class Inference:
         """The last run of each body of a node."""
         self.extra_runs: dict[int, list[Inference]] = {}
         """Runs of bodies for inputs that are certain to occur, such as those of the last iteration of a loop."""
+        self.open_calls: list[OpenCall] = []
+        """The calls that created unknowns, in order."""
+        self.exits: dict[int, int] = {}
+        """For slots whose value leaves a loop, the number of its type behind the loop, where that is inferred."""
         self.make_refiners: Callable[[Inference], dict[int, Refine]] | None = (
             None if outer is None else outer.make_refiners
         )
@@ -151,8 +152,8 @@ class Inference:
         self._initial_store: ShapeStore | None = store
         self._initial_version = store.version
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
-        self._conditional_memo: dict[Key, Sequence[int]] = {}
-        """The memo of nodes that may not run: their constraints are undone."""
+        self._conditional_memos: dict[Truth, dict[Key, Sequence[int]]] = {}
+        """The memos of nodes that may not run, by what holds where they do: their constraints are undone."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[int, Operation, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
@@ -199,8 +200,10 @@ class Inference:
         other.children = {index: dict(bodies) for index, bodies in self.children.items()}
         other.extra_runs, other.visited, other.progress = {}, 0, None
         other.declared_mode, other.make_refiners, other.refiners, other.infer_smaller = "ignore", None, {}, None
+        other.open_calls = []
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
-        other._conditional_memo, other._saved = dict(self._conditional_memo), None
+        other._conditional_memos = {known: dict(memo) for known, memo in self._conditional_memos.items()}
+        other._saved = None
         return other
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -210,15 +213,36 @@ class Inference:
         compiled = self.compiled
         if compiled.groups is None:
             self.run_straight()
+            if self.open_calls and self.certain and self.open_calls[0].changes != len(self.store.changed_symbols):
+                from shapeinf.engine.again import run_affected_again  # what later nodes infer rarely helps earlier ones
+
+                run_affected_again(self)
             return
         for group in compiled.groups:
-            step = compiled.step(group[0])
-            if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
-                self.visit(step)
-            else:
-                from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
+            self.run_group(group)
+        if compiled.conditional is not None:
+            from shapeinf.engine.frames import share_exit_types
 
-                run_cycle(self, group)
+            share_exit_types(self, range(len(compiled.rows)))
+
+    def run_group(self, group: list[int]) -> None:
+        """Run a single node, or the nodes of a cycle."""
+        step = self.compiled.step(group[0])
+        if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
+            self.visit(step)
+        else:
+            from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
+
+            run_cycle(self, group)
+
+    def what_if_copy(self) -> Inference:
+        """A copy for a run whose types are not kept; store, types and budget are those of this inference."""
+        other = copy(self)
+        other.numbers, other.exits, other.progress = list(self.numbers), dict(self.exits), None
+        other.node_diagnostics, other.reasons, other.children, other.extra_runs = {}, {}, {}, {}
+        other.open_calls = []
+        other._memo, other._conditional_memos, other._repeatable, other._saved = {}, {}, {}, None
+        return other
 
     def run_straight(self, start: int = 0) -> None:
         """Run the rows of an acyclic graph once, in order, from the index `start` on."""
@@ -254,7 +278,7 @@ class Inference:
     def forget_calls(self) -> None:
         """Clear the memo and bring types up to date, after constraints were undone on which calls may depend."""
         self._memo.clear()
-        self._conditional_memo.clear()
+        self._conditional_memos.clear()
         self.table.refresh()
 
     def update(self, changed: Iterable[int]) -> None:
@@ -262,7 +286,7 @@ class Inference:
 
         For acyclic graphs: each node is visited once.
         """
-        consumers = self.compiled.consumers
+        consumers = self.compiled.dependents
         heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)
         while heap:
@@ -283,8 +307,12 @@ class Inference:
             table.pop(step.index, None)
         changed = []
         row = self.compiled.rows[step.index]
-        conditional = self.compiled.conditional is not None
-        outputs = self._outputs_if_it_runs(step.index, row) if conditional else self.outputs_of(step.index, row)
+        outputs: Sequence[int]
+        if self.exits and step.operation.leaves_loop and row[1][0] in self.exits:
+            outputs = (self.exits[row[1][0]],)
+        else:
+            conditional = self.compiled.conditional is not None
+            outputs = self._outputs_if_it_runs(step.index, row) if conditional else self.outputs_of(step.index, row)
         for slot, number in zip(step.outputs, outputs, strict=False):
             if slot == UNUSED:
                 continue
@@ -325,6 +353,11 @@ class Inference:
         outputs = self._memo.get(key)
         return self._call(index, row, operation, key) if outputs is None else outputs
 
+    def call_key(self, index: int) -> Key:
+        """The key of the call of a row, for the types that its inputs have now."""
+        row = self.compiled.rows[index]
+        return self._key(self.compiled.operations[row[0]], row[1])
+
     def _key(self, operation: Operation, inputs: Sequence[int]) -> Key:
         """The key of a call in the memo: types without contents where the rule reads none."""
         contents = operation.contents
@@ -332,7 +365,8 @@ class Inference:
         types = [*map(numbering.__getitem__, map(self.numbers.__getitem__, inputs))]
         if contents is _TOGETHER:
             without = [*map(self.table.type_only.__getitem__, types)]
-            types = without if any(map(int.__eq__, types, without)) else types
+            lacks = any(a == b and a != NOTHING for a, b in zip(types, without, strict=True))
+            types = without if lacks else types
         return (operation, *types)
 
     def _outputs_if_it_runs(self, index: int, row: Row) -> Sequence[int]:
@@ -342,9 +376,16 @@ class Inference:
             return self.outputs_of(index, row)
         before = self.save_store()
         state = self._memo, self.certain, store.tentative
-        self._memo, self.certain, store.tentative, self._conditional = self._conditional_memo, False, True, True
+        self.certain, store.tentative, self._conditional = False, True, True
+        condition = truth_of(self.compiled.guards.rows.get(index, ()), self.type_of)
+        self._memo = self._conditional_memos.setdefault(condition, {})
         try:
-            return self.outputs_of(index, row)
+            source = Source("", "the condition of the branch")
+            if not isinstance(condition, Condition) or not try_condition(store, condition.expression, source):
+                return self.outputs_of(index, row)
+            self.table.refresh()
+            types = map(self.table.types.__getitem__, self.outputs_of(index, row))
+            return [0 if t is None else self.table.add(canonicalize(store, t)) for t in types]
         finally:
             self._memo, self.certain, store.tentative = state
             self._conditional = False
@@ -385,6 +426,8 @@ class Inference:
             self._memo[key] = outputs
         elif self._is_repeatable(index, row, operation):
             self._repeatable[operation.kind.op, row[1]] = index, operation, key, outputs
+        if self.created_unknowns:
+            self.open_calls.append(OpenCall(index, key, len(self.store.changed_symbols)))
         self.created_unknowns = created_before or self.created_unknowns
         if self.store.epoch != table.epoch:
             table.refresh()
@@ -434,7 +477,8 @@ class Inference:
         if self.strict and may_raise:  # a branch with an error may never run
             error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
             raise error
-        return self._set_unknown(step, error.as_diagnostic(site, str(step.operation), self.operands(step)), types)
+        note = error.as_diagnostic(site, str(step.operation), self.operands(step))
+        return self._set_unknown(step, note, types, error.outputs)
 
     def _apply_rule(
         self,
@@ -448,7 +492,12 @@ class Inference:
         """The numbers of the output types of a rule; unknown with a diagnostic (S301) where the rule itself fails."""
         site = self.path + (row[3] or self.compiled.step(index).site)
         try:
-            outcome = call.run(types, self.store, site, bodies)
+            if operation.changes_conditions:
+                outcome = call.run(
+                    types, self.store, site, conditions=truths_of_join(index, self.compiled.guards, self.type_of)
+                )
+            else:
+                outcome = call.run(types, self.store, site, bodies)
             add, outputs = self.table.add, outcome.types
             numbers = [add(outputs[0])] if len(outputs) == 1 else [add(output) for output in outputs]
         except (ShapeError, ModelError):
@@ -494,22 +543,27 @@ class Inference:
             return self._unknown_outputs(step, types)
         return self._set_unknown(step, note, types)
 
-    def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic, types: Sequence[Type | None]) -> Sequence[int]:
-        """The unknown outputs of a node with this diagnostic, which is added."""
+    def _set_unknown(
+        self,
+        step: NodeStep,
+        diagnostic: Diagnostic,
+        types: Sequence[Type | None],
+        outputs: Sequence[Type] | None = None,
+    ) -> Sequence[int]:
+        """The unknown outputs of a node with this diagnostic, which is added; `outputs` if the rule states them."""
         self.created_unknowns = True
         diagnostic = downgrade(diagnostic) if self._conditional else diagnostic
         self.node_diagnostics.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
-        return self._unknown_outputs(step, types)
+        return self._unknown_outputs(step, types) if outputs is None else [self.table.add(t) for t in outputs]
 
     def _unknown_outputs(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """Outputs of unknown shape, with the element types of the operator's definition."""
+        """Outputs of unknown shape, with the kinds and element types of the operator's definition."""
         operation = step.operation
         if operation.op_def is None:
             return [self.table.add(unknown_type()) for _ in step.outputs]
-        dtypes = ElementTypes(operation.op_def, operation.kind.attrs, len(step.outputs))
         arguments = types[: len(step.arguments)]
-        outputs = (PartialTensor(dtypes.output(i, arguments), Shape.unknown(), None) for i in range(len(step.outputs)))
+        outputs = unknown_outputs(operation.op_def, operation.kind.attrs, len(step.outputs), arguments)
         return [self.table.add(output) for output in outputs]
 
     def _note_unknown(self, step: NodeStep, reason: str, types: Sequence[Type | None]) -> None:

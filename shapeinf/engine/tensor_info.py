@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 
 import attrs
 
 from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey, FunctionReference
-from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type, map_dims
+from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type
 
 MAX_VISITS = 1 << 13
 """The most items of a sequence, those of inner sequences included, that are visited to list its tensors."""
@@ -49,11 +47,9 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
     table = inference.table
     if table.epoch != inference.store.epoch:
         table.refresh()
-    types, renamed = table.types, inference.store.relaxer.inner_names()
+    types = table.types
     numbers = [table.canonical[number] for number in inference.numbers]
     values = {number: types[number] for number in set(numbers)}
-    if renamed:
-        values = {number: rename(value, renamed) for number, value in values.items()}
     records = {number: tensor_info(value) for number, value in values.items()}
     return dict(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
 
@@ -68,11 +64,6 @@ def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:
         number = table.canonical[number]
         counts[number] = counts.get(number, 0) + count
     return [(tensor_info(table.types[number]).shape, count) for number, count in counts.items()]
-
-
-def rename(value: Type | None, names: Mapping[Dimension, Dim]) -> Type | None:
-    """A type whose symbols are replaced by these dims."""
-    return value if value is None or not names else map_dims(value, lambda d: substitute(d, names))
 
 
 def tensor_info(value: Type | None) -> TensorInfo:
@@ -91,7 +82,6 @@ def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:
 
     None where not all items are known, or where they are more than `MAX_VISITS`: nested tuples may share items.
     """
-    renamed = inference.store.relaxer.inner_names()
     items: list[TensorInfo] = []
     pending: list[Type | None] = [inference.type_of(inference.compiled.slots[name])]
     for _ in range(MAX_VISITS):
@@ -99,7 +89,7 @@ def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:
             return items
         value = pending.pop()
         if not isinstance(value, SequenceType):
-            items.append(tensor_info(rename(value, renamed)))
+            items.append(tensor_info(value))
         elif value.items is None:
             return None
         else:

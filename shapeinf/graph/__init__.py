@@ -15,7 +15,7 @@ from shapeinf.graph.model import (
 )
 from shapeinf.graph.modules import module_path
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
-from shapeinf.graph.topology import components, sort_rows, topological_order, validate
+from shapeinf.graph.topology import components, components_of, sort_rows, topological_order, validate
 
 __all__ = [
     "MISSING",
@@ -32,6 +32,7 @@ __all__ = [
     "RowKey",
     "bind_attributes",
     "components",
+    "components_of",
     "function_references",
     "kind_of",
     "module_path",

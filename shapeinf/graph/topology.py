@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from shapeinf.errors import CyclicGraphError, ModelError
 from shapeinf.graph.model import Graph
@@ -118,15 +118,26 @@ def _reads_itself(graph: Graph, index: int) -> bool:
     return any(name in node.outputs for name in node.inputs if name)
 
 
-def components(graph: Graph) -> list[list[int]]:
-    """The strongly connected components in topological order, each in reverse postorder from its entries."""
+def components(graph: Graph, together: Iterable[Sequence[int]] = ()) -> list[list[int]]:
+    """The strongly connected components in topological order, each in reverse postorder from its entries.
+
+    The nodes of each sequence in `together` belong to one component.
+    """
+    readers: dict[int, list[int]] = {i: list(nodes) for i, nodes in enumerate(_readers(graph, _indices(graph)))}
+    for nodes in together:
+        for index, other in zip(nodes, [*nodes[1:], nodes[0]], strict=True):
+            readers[index].append(other)
+    return components_of(readers)
+
+
+def components_of(readers: Mapping[int, Iterable[int]]) -> list[list[int]]:
+    """As `components`, for numbers with their readers."""
     import networkx as nx
 
-    producers = _indices(graph)
     view: nx.DiGraph[int] = nx.DiGraph()
-    view.add_nodes_from(range(len(graph.nodes)))
-    for index, readers in enumerate(_readers(graph, producers)):
-        view.add_edges_from((index, reader) for reader in readers)
+    view.add_nodes_from(readers)
+    for index, others in readers.items():
+        view.add_edges_from((index, reader) for reader in others)
     condensed = nx.condensation(view)
     return [_reverse_postorder(view, condensed.nodes[c]["members"]) for c in nx.topological_sort(condensed)]
 

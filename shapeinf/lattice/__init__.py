@@ -9,16 +9,18 @@ from shapeinf.lattice.joins import (
     quick_broadcast,
     relax_type,
 )
-from shapeinf.lattice.mapping import map_dims, map_type, type_symbols
-from shapeinf.lattice.relaxer import Relaxer
+from shapeinf.lattice.mapping import drop_shape, map_dims, map_type, type_symbols
+from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
+    NOT_CONCRETE,
     BoundedTensor,
     BroadcastAxes,
     Condition,
     Element,
+    FloatInterval,
     HandleType,
     MapType,
     OptionalType,
@@ -35,11 +37,14 @@ from shapeinf.lattice.types import (
 
 __all__ = [
     "MAX_ELEMENTS",
+    "NOT_CONCRETE",
     "SCALAR",
+    "Alternatives",
     "BoundedTensor",
     "BroadcastAxes",
     "Condition",
     "Element",
+    "FloatInterval",
     "HandleType",
     "MapType",
     "OptionalAxes",
@@ -56,6 +61,7 @@ __all__ = [
     "broadcast",
     "broadcast_dim",
     "dims_in",
+    "drop_shape",
     "element_bits",
     "map_dims",
     "map_type",

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, dim_label, maximum
-from shapeinf.expr.interval import finite_bound
-from shapeinf.lattice.relaxer import Relaxer
+from shapeinf.expr.interval import bounds_of, finite_bound
+from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     Condition,
     Element,
+    FloatInterval,
     HandleType,
     MapType,
     PartialTensor,
@@ -70,12 +71,23 @@ def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim
         return a if a_is_not_1 else b
     if a_low >= 1 and b_low >= 1:
         return maximum(a, b)
-    return store.scope.symbol(
-        f"broadcast({dim_label(a)}, {dim_label(b)})",
-        finite_bound(min(a_low, b_low)),
-        finite_bound(max(a_high, b_high)),
-        anonymous=True,
-    )
+    return _undecided_broadcast(store, a, b)
+
+
+def _undecided_broadcast(store: ConstraintStore, a: Dim, b: Dim) -> Dim:
+    """The unknown for the broadcast of two sizes, of which one may be 0.
+
+    All broadcasts of these two have it, so its own bounds are those that hold everywhere; narrower ones, such as those
+    of a branch, are constraints.
+    """
+    (a_low, a_high), (b_low, b_high) = bounds_of(a), bounds_of(b)
+    lowest, highest = finite_bound(min(a_low, b_low)), finite_bound(max(a_high, b_high))
+    symbol = store.scope.symbol(f"broadcast({dim_label(a)}, {dim_label(b)})", lowest, highest, anonymous=True)
+    (a_low, a_high), (b_low, b_high) = store.bounds(a), store.bounds(b)
+    low, high = finite_bound(min(a_low, b_low)), finite_bound(max(a_high, b_high))
+    if (low, high) != (lowest, highest):
+        store.add_range(symbol, low, high, Source("", "operands broadcast"))
+    return symbol
 
 
 def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:
@@ -188,6 +200,9 @@ def _merge_handles(
     return HandleType(dtype, shape, values, length)
 
 
+_NOT_NUMBERS = (Condition, Quotient, FloatInterval)
+
+
 def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -> Element:
     if x is None or y is None:
         return y if x is None else x
@@ -195,47 +210,53 @@ def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -
         if isinstance(x, (int, Dimension)) and isinstance(y, (int, Dimension)):
             return store.add_equal(x, y, source)
         return y if isinstance(x, Dimension) else x
-    if isinstance(x, (Condition, Quotient)) or isinstance(y, (Condition, Quotient)):
-        return y if isinstance(x, (Condition, Quotient)) else x
+    if isinstance(x, _NOT_NUMBERS) or isinstance(y, _NOT_NUMBERS):
+        return y if isinstance(x, _NOT_NUMBERS) else x
     if x != y:
         raise ShapeError(f"elements must be equal: {source.reason}", operands=(str(x), str(y)))
     return x
 
 
-def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration: bool = False) -> Type:
+def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, alternatives: Alternatives | None = None) -> Type:
     """The join of two types at a site: equal parts stay. Raises ShapeError for kinds that have no join.
 
-    See `Relaxer.dim` for `same_iteration`.
+    See `Relaxer.dim` for `alternatives`.
     """
     if a == b:
         return a
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         dtype = a.dtype if a.dtype == b.dtype else None
-        shape = relaxer.shape(a.shape, b.shape, site, same_iteration=same_iteration)
+        shape = relaxer.shape(a.shape, b.shape, site, alternatives=alternatives)
         if isinstance(a, HandleType) and isinstance(b, HandleType):
-            return _relax_handles(relaxer, dtype, shape, a, b, site, same_iteration)
+            return _relax_handles(relaxer, dtype, shape, a, b, site, alternatives)
         left, right = a.elements, b.elements
         if left is None or right is None or a.shape != b.shape:
             return TensorType(dtype, shape)
         pairs = enumerate(zip(left, right, strict=True))
         return PartialTensor(
-            dtype, shape, (_relax_element(relaxer, x, y, site, i, same_iteration) for i, (x, y) in pairs)
+            dtype, shape, (_relax_element(relaxer, x, y, site, i, alternatives) for i, (x, y) in pairs)
         )
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
         if type(a) is SequenceType and type(b) is SequenceType:
-            return _relax_sequences(relaxer, a, b, site, same_iteration)
+            return _relax_sequences(relaxer, a, b, site, alternatives)
         source = Source(site, "either may be true here")
-        return _rewrap(a, b, relax_type(relaxer, a.element, b.element, site, same_iteration=same_iteration), source)
+        return _rewrap(a, b, relax_type(relaxer, a.element, b.element, site, alternatives=alternatives), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds and have no common type")
 
 
 def _relax_handles(
-    relaxer: Relaxer, dtype: str | None, shape: Shape, a: HandleType, b: HandleType, site: str, same_iteration: bool
+    relaxer: Relaxer,
+    dtype: str | None,
+    shape: Shape,
+    a: HandleType,
+    b: HandleType,
+    site: str,
+    alternatives: Alternatives | None,
 ) -> HandleType:
     """The join of handles at a site; a list without known items is empty, or has zeros of the shape of the others."""
     length: Dim | None = None
     if a.length is not None and b.length is not None:
-        length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, same_iteration=same_iteration)
+        length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, alternatives=alternatives)
     if b.values and (a.length == 0 or a.values == ()):
         return HandleType(dtype, shape, _items_of_either(a, b.values), length)
     if a.values and (b.length == 0 or b.values == ()):
@@ -244,7 +265,7 @@ def _relax_handles(
         return HandleType(dtype, shape, None, length)
     values: list[TensorType] = []
     for index, (x, y) in enumerate(zip(a.values, b.values, strict=True)):
-        joined = relax_type(relaxer, x, y, f"{site}.value{index}", same_iteration=same_iteration)
+        joined = relax_type(relaxer, x, y, f"{site}.value{index}", alternatives=alternatives)
         assert isinstance(joined, TensorType)
         values.append(joined)
     return HandleType(dtype, shape, values, length)
@@ -258,28 +279,30 @@ def _items_of_either(other: HandleType, items: Sequence[TensorType]) -> list[Ten
 
 
 def _relax_sequences(
-    relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, same_iteration: bool
+    relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, alternatives: Alternatives | None
 ) -> SequenceType:
     """The join of sequences; item by item where both have equally many. An empty one has no element type."""
     if a.length == 0 or b.length == 0:
         element = b.element if a.length == 0 else a.element
     else:
-        element = relax_type(relaxer, a.element, b.element, site, same_iteration=same_iteration)
+        element = relax_type(relaxer, a.element, b.element, site, alternatives=alternatives)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         pairs = enumerate(zip(a.items, b.items, strict=True))
-        items = (relax_type(relaxer, x, y, f"{site}[{i}]", same_iteration=same_iteration) for i, (x, y) in pairs)
+        items = (relax_type(relaxer, x, y, f"{site}[{i}]", alternatives=alternatives) for i, (x, y) in pairs)
         return SequenceType(element, items=tuple(items))
     if a.length is None or b.length is None:
         return SequenceType(element)
-    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", same_iteration=same_iteration))
+    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", alternatives=alternatives))
 
 
-def _relax_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int, same_iteration: bool) -> Element:
+def _relax_element(
+    relaxer: Relaxer, x: Element, y: Element, site: str, index: int, alternatives: Alternatives | None
+) -> Element:
     """The element itself where both are the same; integers that differ are joined like sizes."""
     if _identical(x, y):
         return x
     if _is_integer(x) and _is_integer(y):
-        return relaxer.dim(x, y, f"{site}.value", index, same_iteration=same_iteration)  # type: ignore[arg-type]
+        return relaxer.dim(x, y, f"{site}.value", index, alternatives=alternatives)  # type: ignore[arg-type]
     return None
 
 

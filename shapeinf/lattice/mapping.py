@@ -92,6 +92,14 @@ def map_dims(old: Type, dim: MapDim) -> Type:
     return map_type(old, dim, shape)
 
 
+def drop_shape(old: Type) -> Type:
+    """The kind and element type alone, of a type with any shape, contents or length."""
+    if isinstance(old, TensorType):
+        return PartialTensor(old.dtype, Shape.unknown(), None)
+    inner = drop_shape(old.element)
+    return MapType(old.key, inner) if isinstance(old, MapType) else type(old)(inner)
+
+
 def type_symbols(old: Type | None) -> frozenset[Dimension]:
     """The symbols in a type."""
     symbols: set[Dimension] = set()

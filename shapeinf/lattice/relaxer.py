@@ -13,7 +13,7 @@ of the same iteration (the branches of an If) may hold any symbol, those of diff
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 
@@ -21,7 +21,7 @@ import attrs
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, Dimension, maximum, substitute
+from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.expr.interval import Bound, Bounds
 from shapeinf.lattice.shape import Shape
 
@@ -33,6 +33,51 @@ MAX_SIDES = 8
 
 SiteKey = tuple[str, str, int]
 """An execution, a site, and an axis of it."""
+
+
+@attrs.frozen(eq=False)
+class Alternatives:
+    """Where the sides of a join are true, such as two branches: one side is.
+
+    Args:
+        first: the constraints where the first side is true, several for a side that is a join itself.
+        second: the same for the second side.
+        own: the symbols that only exist inside of one of the alternatives.
+        same_iteration: whether both sides belong to the same iteration of all loops around the join.
+    """
+
+    first: tuple[ConstraintStore, ...]
+    second: tuple[ConstraintStore, ...]
+    own: Callable[[Dimension], bool]
+    same_iteration: bool = True
+
+    def common(self, a: Dim, b: Dim) -> Dim | None:
+        """A dim that is `a` where the first side is true and `b` where the second is; None where none is found."""
+        if not self.same_iteration:
+            return None
+        candidates = {a: None, b: None, maximum(a, b): None, minimum(a, b): None}
+        equal = [
+            d
+            for d in candidates
+            if (isinstance(d, int) or not any(map(self.own, d.symbols())))
+            and all(_are_equal(store, d, a) for store in self.first)
+            and all(_are_equal(store, d, b) for store in self.second)
+        ]
+        return min(equal, key=_plainness) if equal else None
+
+    def bounds(self, a: Dim, b: Dim) -> Bounds:
+        """Bounds of the join."""
+        pairs = [store.bounds(a) for store in self.first] + [store.bounds(b) for store in self.second]
+        return min(low for low, _ in pairs), max(high for _, high in pairs)
+
+
+def _are_equal(store: ConstraintStore, a: Dim, b: Dim) -> bool:
+    return store.prove_eq(a, b) is True or (store.prove_le(a, b) is True and store.prove_le(b, a) is True)
+
+
+def _plainness(d: Dim) -> tuple[bool, int, object]:
+    """The order in which equal dims are preferred: numbers, then short expressions."""
+    return (False, 0, d) if isinstance(d, int) else (True, len(d.symbols()) + len(d.terms), d.terms)
 
 
 @attrs.define
@@ -63,8 +108,6 @@ class Relaxer:
         """The number of nested cycles of the graph that are being iterated."""
         self.cycle_symbols: dict[Dimension, SiteKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
-        self.last_sites: dict[Dimension, SiteKey] = {}
-        """The key of the symbol that replaces each of them after its cycle; see `leave_cycle`."""
 
     @contextmanager
     def inside(self, part: str) -> Iterator[None]:
@@ -77,16 +120,30 @@ class Relaxer:
             self.execution = outside
 
     def dim(
-        self, a: Dim, b: Dim, site: str, axis: int = 0, least: Bound = -inf, *, same_iteration: bool = False
+        self,
+        a: Dim,
+        b: Dim,
+        site: str,
+        axis: int = 0,
+        least: Bound = -inf,
+        *,
+        alternatives: Alternatives | None = None,
     ) -> Dim:
         """The join of two dims at an axis of a site; `least` is a lower bound of both, 0 for sizes.
 
-        `same_iteration`: both are sizes of the same iteration of all loops around the site.
+        `alternatives`: where each of them is true; by default everywhere, in any iteration.
         """
         a, b = self.store.canon(a), self.store.canon(b)
         if a is b or a == b:
             return a
-        low, high = _hull(self.store.bounds(a), self.store.bounds(b))
+        same_iteration = alternatives is not None and alternatives.same_iteration
+        if alternatives is None:
+            low, high = _hull(self.store.bounds(a), self.store.bounds(b))
+        else:
+            common = alternatives.common(a, b)
+            if common is not None:
+                return self.store.canon(common)
+            low, high = alternatives.bounds(a, b)
         hull = max(low, least), max(high, least)
         key = self.execution, site, axis
         state = self.sites.get(key)
@@ -119,26 +176,12 @@ class Relaxer:
         renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.cycle_symbols}
         return substitute(d, renamed) if renamed else d
 
-    def inner_names(self) -> dict[Dimension, Dim]:
-        """For each new symbol of `leave_cycle` the symbol that it replaces, where both have the same constraints.
-
-        Reports use the name of the symbol inside the cycle for both.
-        """
-        store = self.store
-        pairs = ((self.sites[key].symbol, s) for s, key in self.last_sites.items())
-        return {
-            last: s
-            for last, s in pairs
-            if store.canon(last) is last and store.canon(s) is s and store.bounds(last) == store.bounds(s)
-        }
-
     def _last_symbol(self, symbol: Dimension) -> Dimension:
         execution, site, axis = self.cycle_symbols[symbol]
         key, bounds = (execution, f"{site}.last", axis), self.store.bounds(symbol)
         if key not in self.sites:
             self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
         self._extend(self.sites[key], bounds)
-        self.last_sites[symbol] = key
         return self.sites[key].symbol
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
@@ -185,14 +228,14 @@ class Relaxer:
         """Whether a symbol belongs to a site."""
         return any(state.symbol is symbol for state in self.sites.values())
 
-    def shape(self, a: Shape, b: Shape, site: str, *, same_iteration: bool = False) -> Shape:
+    def shape(self, a: Shape, b: Shape, site: str, *, alternatives: Alternatives | None = None) -> Shape:
         """The join of two shapes at a site; the site's unknown rank when the ranks differ. See `dim`."""
         if a is b or a == b:
             return a
         if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
             return self.unknown.setdefault((self.execution, site), Shape.unknown())
         pairs = enumerate(zip(a.dims, b.dims, strict=True))
-        return Shape(tuple(self.dim(x, y, site, i, 0, same_iteration=same_iteration) for i, (x, y) in pairs))
+        return Shape(tuple(self.dim(x, y, site, i, 0, alternatives=alternatives) for i, (x, y) in pairs))
 
 
 def _hull(a: Bounds, b: Bounds) -> Bounds:

@@ -7,6 +7,7 @@ from math import inf
 from typing import Protocol
 
 from shapeinf.constraints import ConstraintStore
+from shapeinf.constraints.conditions import try_condition
 from shapeinf.constraints.records import Constraint
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval, Scope
@@ -268,6 +269,11 @@ class ShapeStore(ConstraintStore):
         other._share(self)
         return other
 
+    def under(self, condition: Dim, source: Source) -> ShapeStore:
+        """A copy in which `condition >= 0` holds; this store where it cannot hold."""
+        copy = self.copy()
+        return copy if try_condition(copy, condition, source) else self
+
     def copy_empty(self) -> ShapeStore:
         """A copy of this store as it was before any constraint was added."""
         empty = ShapeStore(self.scope)
@@ -293,6 +299,8 @@ def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[D
                 for atom, entry in entries.items()
                 if others_entries.get(atom) is not entry
             )
+    for condition in {*store.conditions} ^ {*other.conditions}:
+        changed.update(dict.fromkeys(condition.symbols()))
     for solved in (store.solved, other.solved) if changed else ():
         for symbol, value in solved.items():
             if isinstance(value, Dimension) and not changed.keys().isdisjoint(value.symbols()):

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from shapeinf.lazy_names import import_on_first_use
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
-from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
-from shapeinf.ops.run import Call, Contents, Outcome
+from shapeinf.ops.run import Call, Contents, Outcome, unknown_outputs
 from shapeinf.ops.signatures import SignatureTable
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "CostRule",
     "Dialect",
     "DialectEntry",
-    "ElementTypes",
     "Floats",
     "InferenceContext",
     "InputUse",
@@ -37,6 +35,7 @@ __all__ = [
     "SignatureTable",
     "Value",
     "default_registry",
+    "unknown_outputs",
 ]
 
 if TYPE_CHECKING:

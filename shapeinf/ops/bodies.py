@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice import Type
+from shapeinf.lattice import Condition, ShapeStore, Type
 
 
 class Body(Protocol):
@@ -24,13 +24,21 @@ class Body(Protocol):
         """The declared rank of a formal input; None where none is declared."""
 
     def run(
-        self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False, trip: int | None = None
+        self,
+        inputs: Sequence[Type | None],
+        *,
+        certain: bool,
+        accumulate: bool = False,
+        trip: int | None = None,
+        condition: Condition | None = None,
     ) -> list[Type]:
         """Run the body on inputs of these types; the types of its outputs.
 
         A run replaces the earlier ones of this body; with `accumulate` it is added to them, as one more iteration. The
         constraints of its nodes stay only if the body is `certain` to run. `trip` is the number of the iteration or
         element that this run stands for, None for any of them: sizes of different trips are different unknowns.
+        `condition` holds whenever a body runs that is not certain to: it may decide sizes inside, and the outputs are
+        in the form that it allows. It must not contradict the constraints.
 
         Raises ShapeError in strict mode, for a violation in a body that is certain to run, and NotKnown when the budget
         of runs is exhausted.
@@ -41,6 +49,16 @@ class Body(Protocol):
 
         `number` is the symbol in it that stands for the number of a trip, from 0 on.
         """
+
+    def preview(self, inputs: Sequence[Type | None]) -> list[Type]:
+        """The types of the outputs for inputs of these types; the run is not recorded, and adds no constraint.
+
+        Raises what `run` does.
+        """
+
+    @property
+    def store(self) -> ShapeStore:
+        """The constraints that hold where the last run takes place; see `Alternatives`."""
 
     @property
     def failure(self) -> str:

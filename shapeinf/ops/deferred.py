@@ -9,6 +9,7 @@ from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
 from shapeinf.graph import InputContents
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeStore, TensorType, Type
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule_context import SizeTerms
@@ -41,6 +42,7 @@ class DeferredCall(Call):
         site: str,
         bodies: Mapping[str, Body] | None = None,
         size_terms: SizeTerms | None = None,
+        conditions: Sequence[Truth] = (),
     ) -> Outcome:
         """See `Call.run`; the outputs are unknown where the contents are unknown."""
         try:
@@ -55,7 +57,7 @@ class DeferredCall(Call):
             if len(self._calls) >= _MAX_CALLS:
                 self._calls.clear()
             call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
-        return call.run([inputs[i] for i in positions], store, site, bodies, size_terms)
+        return call.run([inputs[i] for i in positions], store, site, bodies, size_terms, conditions)
 
     def operands(self, inputs: Sequence[Type | None]) -> tuple[Mapping[str, object], Sequence[int]]:
         """See `Call.operands`."""

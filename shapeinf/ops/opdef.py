@@ -10,8 +10,13 @@ import attrs
 if TYPE_CHECKING:
     from shapeinf.graph import Graph
     from shapeinf.lattice import Type
+    from shapeinf.ops.bodies import Body
+    from shapeinf.ops.context import InferenceContext
     from shapeinf.ops.rule import Rule
 
+
+LoopRule = Callable[["InferenceContext", "Body", "Body", "Sequence[Type]"], "Sequence[Type]"]
+"""The values behind a loop, of its condition and its trip as bodies, and the values that enter the first trip."""
 
 Expansion = Callable[[Mapping[str, object], "Sequence[Type | None]", int], "Graph | None"]
 
@@ -105,8 +110,11 @@ class OpDef:
         calls: the attribute with the function that the operator calls with its inputs, to return the outputs.
         conditions: for control flow of single nodes, how many more conditions must hold for the readers of a node to
             run than for the node itself; negative for a join.
+        selector: the position of the bool that selects the output with a value: 1 where it is true, 0 where it is not.
+        loop: for joins at the top of a loop, the rule of the loop: the values behind it.
         back_edge: the outputs are read in the next iteration. A join that reads one is at the top of a loop, and ends
             no condition.
+        complete: a node without a required attribute is an error, also where the rule does not read the attribute.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
     """
 
@@ -128,7 +136,10 @@ class OpDef:
     labels: Mapping[str, str] = attrs.Factory(dict)
     calls: str = ""
     conditions: int = 0
+    selector: int | None = None
+    loop: LoopRule | None = None
     back_edge: bool = False
+    complete: bool = False
     container: Literal["", "pack", "unpack"] = ""
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:

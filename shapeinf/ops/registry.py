@@ -20,7 +20,7 @@ from shapeinf.errors import OpDefError, StaleTableError
 from shapeinf.graph import Graph
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
-from shapeinf.ops.opdef import OpDef
+from shapeinf.ops.opdef import LoopRule, OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
 from shapeinf.ops.signatures import COMMAND, Key, SignatureTable
@@ -59,6 +59,8 @@ class _Registration:
     labels: Mapping[str, str]
     calls: str
     conditions: int
+    selector: int | None
+    loop: LoopRule | None
     back_edge: bool
     container: Literal["", "pack", "unpack"]
 
@@ -124,6 +126,8 @@ class Dialect:
         labels: Mapping[str, str] = NO_LABELS,
         calls: str = "",
         conditions: int = 0,
+        selector: int | None = None,
+        loop: LoopRule | None = None,
         back_edge: bool = False,
         container: Literal["", "pack", "unpack"] = "",
     ) -> Callable[[Function], Function]:
@@ -136,7 +140,19 @@ class Dialect:
             keys = [(domain, name, since) for name in names]
             rule = None if all(map(self.signatures.module, keys)) else Rule.from_function(function)
             entry = _Registration(
-                since, function, rule, views, in_place, stored, labels, calls, conditions, back_edge, container
+                since,
+                function,
+                rule,
+                views,
+                in_place,
+                stored,
+                labels,
+                calls,
+                conditions,
+                selector,
+                loop,
+                back_edge,
+                container,
             )
             for key in keys:
                 self._register(key, entry)
@@ -256,6 +272,8 @@ class Dialect:
             labels=registered.labels,
             calls=registered.calls,
             conditions=registered.conditions,
+            selector=registered.selector,
+            loop=registered.loop,
             back_edge=registered.back_edge,
             container=registered.container,
         )

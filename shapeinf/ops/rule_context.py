@@ -10,9 +10,12 @@ from math import prod
 from types import MappingProxyType
 from typing import Final, NoReturn, overload
 
+from shapeinf.constraints.conditions import excludes
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.lattice import (
+    Alternatives,
+    Condition,
     OptionalAxes,
     PartialTensor,
     Shape,
@@ -21,11 +24,13 @@ from shapeinf.lattice import (
     Type,
     broadcast,
     broadcast_dim,
+    drop_shape,
     map_dims,
     merge_shape,
     quick_broadcast,
     relax_type,
 )
+from shapeinf.lattice.truths import Truth, logical_not
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 
@@ -60,9 +65,13 @@ class RuleContext:
     bodies: Mapping[str, Body] = _NO_BODIES
     written: Mapping[str, object] = _NOTHING
     """The attributes of the node as the file has them, with `InputContents` where they are contents of inputs."""
+    conditions: Sequence[Truth] = ()
+    """For a join of branches, what holds where each input has a value."""
     size_terms: SizeTerms | None = None
     """A table for an explanation, which collects the parameters of sizes; see `describe_size`."""
     _relaxed = 0
+    outputs_of_error: Sequence[Type] | None = None
+    """The types of the outputs if the rule fails, where the definition of the operator does not state them."""
 
     # -- constraints -------------------------------------------------------------------------------------------------
 
@@ -141,6 +150,32 @@ class RuleContext:
         except Contradiction as error:
             raise Contradiction(message, error.first, error.second, (str(a), str(b))) from None
 
+    def require_condition(self, condition: Condition, message: str) -> None:
+        """Add that a condition holds. Raises Contradiction."""
+        self.store.add_condition(condition.expression, self.source(message))
+
+    def decide(self, truth: Truth) -> Truth:
+        """A truth that is decided where the constraints prove or exclude it."""
+        if not isinstance(truth, Condition):
+            return truth
+        if excludes(self.store, truth.expression):
+            return False
+        return True if excludes(self.store, -truth.expression - 1) else truth
+
+    def store_under(self, condition: Truth) -> ShapeStore:
+        """The constraints where a condition holds."""
+        if not isinstance(condition, Condition):
+            return self.store
+        return self.store.under(condition.expression, self.source("the condition of the branch"))
+
+    def select(self, condition: Condition, a: Dim, b: Dim) -> Dim | None:
+        """A dim that is `a` where an undecided condition holds, and `b` where it does not; None where none is found."""
+        sides = condition, logical_not(condition)
+        if any(isinstance(side, Condition) and excludes(self.store, side.expression) for side in sides):
+            return None
+        first, second = map(self.store_under, sides)
+        return Alternatives((first,), (second,), lambda symbol: False).common(a, b)
+
     def divisible(self, d: Dim, divisor: int, message: str) -> None:
         """Add that `divisor` divides `d`. Raises Contradiction."""
         try:
@@ -160,6 +195,15 @@ class RuleContext:
                 self.merge(a, b, message)
         except ShapeError as error:
             self.warnings = (*self.warnings, error)
+
+    def state_types(self, *types: Type | str | None) -> None:
+        """State the types of the outputs, in order, as they are even where the rule fails; a name is an element type.
+
+        Shapes and lengths are dropped. For types that depend on more than the operator's definition.
+        """
+        self.outputs_of_error = [
+            PartialTensor(t, Shape.unknown(), None) if t is None or isinstance(t, str) else drop_shape(t) for t in types
+        ]
 
     def same_count(self, total: Dim, known: Dim, message: str) -> None:
         """Add that the number of elements (`total`) is the one that the node requires (`known`).
@@ -203,10 +247,10 @@ class RuleContext:
             joined = self.store.relaxer.shape(joined, shape, self.site)
         return joined
 
-    def relax_type(self, a: Type, b: Type, label: str, *, same_iteration: bool = False) -> Type:
+    def relax_type(self, a: Type, b: Type, label: str, *, alternatives: Alternatives | None = None) -> Type:
         """The join of two types at a label of this site; unknown for types of different kinds.
 
-        `same_iteration`: both belong to the same iteration of all loops around the node, like branches of a condition.
+        `alternatives`: where each of them is true; by default everywhere, in any iteration of all loops.
         """
         if a == b:
             return a
@@ -214,7 +258,7 @@ class RuleContext:
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
-        return relax_type(self.store.relaxer, a, b, f"{self.site}.{label}", same_iteration=same_iteration)
+        return relax_type(self.store.relaxer, a, b, f"{self.site}.{label}", alternatives=alternatives)
 
     @property
     def widenings(self) -> int:

@@ -22,6 +22,7 @@ from shapeinf.lattice import (
     Type,
 )
 from shapeinf.lattice.dtypes import KINDS
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes
@@ -118,8 +119,11 @@ class Call:
         site: str,
         bodies: Mapping[str, Body] | None = None,
         size_terms: SizeTerms | None = None,
+        conditions: Sequence[Truth] = (),
     ) -> Outcome:
         """Run the rule; `site` is the name of the node. The rule adds the parameters of sizes to `size_terms`.
+
+        `conditions`: for a join of branches what holds where each input has a value; empty for other nodes.
 
         Raises ShapeError where the inputs violate a requirement of the operator. NotKnown of the rule becomes unknown
         outputs.
@@ -136,12 +140,17 @@ class Call:
             c.bodies = bodies
         if size_terms is not None:
             c.size_terms = size_terms
+        if conditions:
+            c.conditions = conditions
         rule = self.rule
         try:
             keywords = self._read_keywords() if self._keywords is None else self._keywords
             result = self._run_raw(c) if rule.raw else rule.function(c, *rule.arguments(inputs), **keywords)
         except NotKnown as unknown:
             return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings)
+        except ShapeError as error:
+            error.outputs = c.outputs_of_error
+            raise
         if self.outputs == 1 and not isinstance(result, tuple):
             outcome = Outcome((self.fill_type(result, 0, inputs),), None, c.created_unknowns, c.warnings)
             if not inputs and not c.created_unknowns:
@@ -153,6 +162,9 @@ class Call:
 
     def _read_keywords(self) -> dict[str, object]:
         """The keyword arguments of the rule."""
+        for name, defined in self.op_def.attributes.items() if self.op_def.complete else ():
+            if defined.required and name not in self.attributes:
+                raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
         _check_attributes(self.op_def, self._literals)
         keywords = self._keywords = self.rule.keywords(self.attributes)
         return keywords
@@ -175,8 +187,7 @@ class Call:
         """The output types after NotKnown."""
         if error.shape is not None:
             return [self.fill_type(error.shape, 0, inputs)]
-        nothing = None if error.dtype is None else PartialTensor(error.dtype, Shape.unknown(), None)
-        return [self.fill_type(nothing, i, inputs) for i in range(self.outputs)]
+        return unknown_outputs(self.op_def, self.attributes, self.outputs, inputs, error.dtype)
 
     def fill_type(self, result: object, index: int, inputs: Sequence[Type | None]) -> Type:
         """The type of an output from what a rule returned for it: a Shape, a type, or None for an unknown shape.
@@ -299,6 +310,16 @@ def _containers(op_def: OpDef, outputs: int) -> list[type[SequenceType] | None]:
     """For each output the class of the sequence or optional that it is; None for a tensor."""
     args = [op_def.output(i) for i in range(outputs)]
     return [None if arg is None else _KINDS.get(arg.kind) for arg in args]
+
+
+def unknown_outputs(
+    op_def: OpDef, attributes: Mapping[str, object], count: int, inputs: Sequence[Type | None], dtype: str | None = None
+) -> list[Type]:
+    """Outputs of unknown shape, with the kinds and element types of the operator's definition; `dtype` precedes it."""
+    dtypes = ElementTypes(op_def, attributes, count)
+    tensors = [PartialTensor(dtype or dtypes.output(i, inputs), Shape.unknown(), None) for i in range(count)]
+    containers = _containers(op_def, count)
+    return [t if container is None else container(t) for t, container in zip(tensors, containers, strict=True)]
 
 
 def _read_contents(op_def: OpDef) -> Contents:

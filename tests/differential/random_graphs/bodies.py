@@ -141,7 +141,7 @@ def expand(m: Matrices) -> str:
 def branch(m: Matrices) -> str:
     flag, sides = m.flag(), {}
     for side in ("then_branch", "else_branch"):
-        inner = Matrices(m.draw, m.pool, m.depth - 1, m.count)
+        inner = type(m)(m.draw, m.pool, m.depth - 1, m.count)
         last = [inner.step() for _ in range(m.draw.choice((1, 2)))][-1]
         sides[side] = inner.body([], [helper.make_empty_tensor_value_info(last)])
     return m.add("If", flag, **sides)
@@ -162,7 +162,7 @@ def loop(m: Matrices) -> str:
     start = m.flag() if limit and draw.random() < 0.3 else m.known(True, np.bool_)
     first = [m.any() for _ in range(draw.choice((1, 1, 2)))]
     count, go_on, states = draw.name(), draw.name(), [draw.name() for _ in first]
-    inner = Matrices(draw, [*m.pool, *states * 3], m.depth - 1, count)  # carried states are likely to be used
+    inner = type(m)(draw, [*m.pool, *states * 3], m.depth - 1, count)  # carried states are likely to be used
     results = [inner.step() for _ in range(draw.choice((1, 2, 3)))]
     if limit and draw.random() < 0.7:
         more = inner.add("Identity", go_on)

@@ -59,7 +59,7 @@ def shapes_of(case, model):
     for index, binding in enumerate(_distinct_bindings(inputs, case.extreme)):
         feeds = [{f"x{i}:0": x.array(binding, random) for i, x in enumerate(inputs)} for _ in range(RUNS)]
         try:
-            shapes.append(run(model, feeds))
+            shapes.append(run(model, feeds, static=case.static))
             bindings.append(binding)
         except Exception:
             if index < REQUIRED:
@@ -106,7 +106,7 @@ def _legacy_graph(case, inputs):
         v1.enable_control_flow_v2()
 
 
-def run(model, feeds):
+def run(model, feeds, *, static=True):
     """{name: (element type, [shape of each run])} of all tensors that are no handles."""
     import tensorflow
 
@@ -116,7 +116,8 @@ def run(model, feeds):
     options.graph_options.rewrite_options.disable_meta_optimizer = True
     options.graph_options.optimizer_options.opt_level = -1
     with tensorflow.Graph().as_default() as graph:
-        tensorflow.import_graph_def(_static(v1.GraphDef.FromString(model), feeds[0]), name="")
+        graph_def = v1.GraphDef.FromString(model)
+        tensorflow.import_graph_def(_static(graph_def, feeds[0]) if static else graph_def, name="")
         tensors = [tensor for op in _unconditional(graph) for tensor in op.outputs if _is_recorded(graph, tensor)]
         fetches = {tensor.name: tensorflow.raw_ops.Shape(input=tensor) for tensor in tensors}
         with v1.Session(graph=graph, config=options) as session:

@@ -69,6 +69,7 @@ class Input:
 class GraphCase:
     """`legacy`: a graph of TensorFlow 1, with control flow of switches and merges.
 
+    `static` is False where TensorFlow's shape functions reject, at known sizes, nodes of a branch that does not run.
     `extreme` is False where sizes of 0 and 1 crash TensorFlow: then only the required bindings run.
     """
 
@@ -77,6 +78,7 @@ class GraphCase:
     inputs: tuple[str, ...]
     legacy: bool = False
     extreme: bool = True
+    static: bool = True
 
 
 class Family:

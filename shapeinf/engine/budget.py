@@ -1,0 +1,20 @@
+"""The budget of work in bodies."""
+
+from __future__ import annotations
+
+import attrs
+
+MAX_WORK_IN_BODIES = 300_000
+"""Nodes of bodies that one inference runs, in all iterations and calls: a few seconds of work."""
+
+
+@attrs.define
+class BodyBudget:
+    """The number of nodes of bodies that an inference may still run: nested loops run theirs many times."""
+
+    left: int = attrs.Factory(lambda: MAX_WORK_IN_BODIES)
+
+    def spend(self, nodes: int) -> bool:
+        """Count a run of this number of nodes, and 30 for its start; False when the budget is exhausted."""
+        self.left -= nodes + 30
+        return self.left >= 0
