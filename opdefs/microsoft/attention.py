@@ -18,7 +18,7 @@ from opdefs.rules.operands import (
     require_vector,
 )
 from shapeinf.expr import Dim
-from shapeinf.lattice import Shape
+from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
 
 KEY_MASK = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
@@ -343,6 +343,42 @@ def _cache_width(c: InferenceContext, cosines: Shape, sines: Shape) -> Dim:
     """The size of the last axis of both caches."""
     cache = c.merge(cosines, sines, "cos_cache and sin_cache must have the same shape")
     return c.require_rank(cache, 2, "cos_cache")[1]
+
+
+@onnx("RMSNormRotary", domain=MS)
+def normalize_and_rotate(
+    c: InferenceContext,
+    x: Shape,
+    scale: Shape,
+    positions: Shape,
+    cosines: Shape,
+    sines: Shape,
+    numerics: Shape | None = None,
+    *,
+    rotary_embedding_dim: int,
+    input_start: int = 0,
+    input_width: int = 0,
+    flatten_batch: int = 0,
+    output_fp16: int = 0,
+) -> tuple[TensorType, TensorType]:
+    """[B, S, N, stride], a scale [D], positions [1] or [B, S] -> [B, S, N*D], [B, S, N, D].
+
+    D is `input_width`, of the slice that starts at `input_start`, by default the stride; `flatten_batch` makes the
+    first output [1, B*S, N*D].
+    """
+    batch, steps, heads, stride = c.require_rank(x, 4, "X")
+    width = input_width or stride
+    c.at_most(input_start + width, stride, "the normalized slice must be inside of the last axis of X")
+    c.at_most(rotary_embedding_dim, width, "rotary_embedding_dim must be at most the normalized width")
+    require_vector(c, scale, width, "scale must have one value per normalized feature")
+    c.divisible(rotary_embedding_dim, 2, "the rotary dimension must be even")
+    c.merge(_cache_width(c, cosines, sines), rotary_embedding_dim // 2, CACHE_WIDTH)
+    if positions.dims is not None:
+        message = "position_ids must have one element, or one per token"
+        require_choice(c, c.numel(positions), (1, c.numel((batch, steps))), message)
+    lead = (1, batch * steps) if flatten_batch else (batch, steps)
+    result = TensorType("float16" if output_fp16 else "bfloat16", Shape((*lead, heads * width)))
+    return result, TensorType("float32", Shape((batch, steps, heads, width)))
 
 
 @onnx("GemmaRotaryEmbedding", domain=MS)

@@ -15,13 +15,13 @@ MS, NCHWC = "com.microsoft", "com.microsoft.nchwc"
 # -- element by element ------------------------------------------------------------------------------------------------
 
 onnx.cost(
-    *("Gelu", "QuickGelu", "GatedAdd", "MulInteger", "QLinearAdd", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid"),
+    *("Gelu", "QuickGelu", "MulInteger", "QLinearAdd", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid"),
     *("QLinearWhere", "QOrderedGelu", "Range", "ScaledSiLU", "LinearAttentionGate", "DequantizeBFP"),
     *("DequantizeWithOrder", "QuantizeWithOrder"),
     domain=MS,
 )(elements.elementwise)
 onnx.cost("QuantizeBFP", "IsAllFinite", domain=MS)(elements.input_cost())
-onnx.cost("BiasGelu", "BiasAdd", domain=MS)(elements.element_cost(2))
+onnx.cost("BiasGelu", "BiasAdd", "SwiGLU", domain=MS)(elements.element_cost(2))
 onnx.cost("QuantizeLinear", "DequantizeLinear", domain=MS)(elements.element_cost(2))
 onnx.cost("ComplexMul", "ComplexMulConj", domain=MS)(elements.element_cost(3))  # six operations for two parts
 onnx.cost("BiasSoftmax", domain=MS)(elements.element_cost(elements.SOFTMAX + 1))
@@ -53,6 +53,19 @@ def bias_dropout(c: CostContext) -> OpCost:
 def bias_split_gelu(c: CostContext) -> OpCost:
     """A bias for each input, then an activation and a product for each output."""
     return OpCost(operations=c.sum(c.elements(c.input(0)), c.product(2, *c.result)))
+
+
+@onnx.cost("GatedAdd", domain=MS)
+def gated_add(c: CostContext) -> OpCost:
+    """As other element-wise operators; weights that project to the gates are a product."""
+    return OpCost(macs=c.elements(c.input(2)) if c.has_input(3) else 0, operations=c.elements(c.result))
+
+
+@onnx.cost("GatherPacked", domain=MS)
+def gather_packed(c: CostContext) -> OpCost:
+    """A gather of packed rows whose elements are dequantized."""
+    rows = c.product(c.input(0)[1], *c.input(1))
+    return OpCost(operations=c.elements(c.result), partial={0: rows})
 
 
 @onnx.cost("GatherBlockQuantized", domain=MS)
@@ -134,6 +147,7 @@ onnx.cost("MatMulBlockQuantizedFp4Weight", domain=MS)(products.linear(1, 5))
 onnx.cost("MatMulBlockQuantizedFp8Weight", domain=MS)(products.linear(1, 4))
 onnx.cost("MatMulNBits", domain=MS)(products.linear(1, 5))
 onnx.cost("MatMulBnb4", "MatMulFpQ4", domain=MS)(products.linear(1, None))
+onnx.cost("MatMulPacked", domain=MS)(products.linear(1, None))
 onnx.cost("GemmFloat8", domain=MS)(products.transposable_matmul("transA", "transB", 2))
 onnx.cost("QGemm", domain=MS)(products.transposable_matmul("transA", "transB", 6))
 onnx.cost("NhwcConv", domain=MS)(products.convolution())
@@ -189,6 +203,22 @@ def gated_products(c: CostContext) -> OpCost:
     return OpCost(macs=c.product(2, x[-1], *y), operations=c.sum(c.product(before, *x), c.product(after, *y)))
 
 
+@onnx.cost("MatMulNBitsQLoRA", domain=MS)
+def adapted_product(c: CostContext) -> OpCost:
+    """A product, and the two products of an adapter and a sum for each output."""
+    x, y, rank = c.input(0), c.result, c.input(4)[0]
+    lead = c.product(*x[:-1])
+    macs = c.sum(c.product(x[-1], *y), c.product(lead, x[-1], rank), c.product(rank, *y))
+    return OpCost(macs=macs, operations=c.elements(y))
+
+
+@onnx.cost("RouterGateUpProj", domain=MS)
+def router_product(c: CostContext) -> OpCost:
+    """One product, then an activation and a product for each gated output."""
+    x, weights = c.input(0), c.input(1)
+    return OpCost(macs=c.product(*x, weights[1]), operations=c.product(2, *c.output(1)))
+
+
 @onnx.cost("MatMulNBitsQkv", domain=MS)
 def qkv_products(c: CostContext) -> OpCost:
     """Three products, their biases; a skip and a normalization before them."""
@@ -221,6 +251,14 @@ def _experts(c: CostContext, weights: tuple[int, ...], packing: int) -> OpCost:
     width = x[-1]
     hidden = inner // width if isinstance(width, int) and width else 0
     return OpCost(macs=c.product(tokens, c.sum(*layer_sizes)), operations=c.product(tokens, hidden))
+
+
+@onnx.cost("MoEPacked", domain=MS)
+def packed_mixture(c: CostContext) -> OpCost:
+    """`k` experts per token: two or three products of [H] and [I], and an activation; weights are packed."""
+    x = c.input(0)
+    inner = c.product(*x[:-1], c.integer("k", 1), c.input(2)[1])
+    return OpCost(macs=c.product(2 + c.has_input(3), inner, x[-1]), operations=inner)
 
 
 @onnx.cost("MoE", domain=MS)
@@ -365,11 +403,12 @@ for _reason, _names in {
     "the lengths of the sequences depend on data": (
         *("DecoderAttention", "DecoderMaskedMultiHeadAttention", "DecoderMaskedSelfAttention", "PackedAttention"),
         *("PackedMultiHeadAttention", "PagedAttention", "GatedDeltaNet", "VarlenCausalConvWithState"),
-        *("VarlenNGramHashMapping",),
+        *("VarlenNGramHashMapping", "ConvStateReplay", "GatedDeltaNetStateReplay", "SpeculativePrefixCommit"),
     ),
     "which scores are computed depends on data": (
         *("DynamicSparseAttention", "LongformerAttention", "QOrderedLongformerAttention", "SparseAttention"),
         *("SparsePagedAttention", "PackedSparseAttentionIndexer", "SparseAttentionIndexer", "SparseToDenseMatMul"),
+        "PackedSparseAttentionIndexerMerge",
     ),
     "the number of steps depends on data": ("BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"),
     "the number of comparisons depends on data": (
@@ -378,6 +417,7 @@ for _reason, _names in {
     "it stands for code of a device": ("EPContext", "Snpe"),
     "no formula is published for it": (
         *("AttnLSTM", "EngramGate", "GatedRelativePositionBias", "HyperConnectionPostMix", "HyperConnectionPreMix"),
+        *("HyperConnectionLowRankMix", "Mamba2Verify", "MoEGroupRouter", "RMSNormRotary"),
         *("MurmurHash3", "NGramHashMapping", "QOrderedAttention", "SampleOp", "WordConvEmbedding"),
     ),
 }.items():

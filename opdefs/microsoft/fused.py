@@ -6,7 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.elementwise import triangle
 from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import merge_optional, part_size, require_scalar, require_single, require_vector
-from shapeinf.expr import ceildiv
+from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -113,12 +113,29 @@ def complex_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 
 
 @onnx("GatedAdd", domain=MS, in_place=(0, 1))
-def gated_add(c: InferenceContext, x: Shape, y: Shape, gate: Shape) -> Shape:
-    """[*S, C], [*S, C], [*S, 1] -> [*S, C]."""
+def gated_add(c: InferenceContext, x: Shape, y: Shape, gate: Shape, weight: Shape | None = None) -> Shape:
+    """[*S, C], [*S, C], gates [*S, 1], or [*S, K] that weights [K, 1] project to gates -> [*S, C]."""
     x = c.merge(x, y, "X and Y must have the same shape")
+    inner: Dim = 1
+    if weight is not None:
+        inner, single = c.require_rank(weight, 2, "gate_weight")
+        c.merge(single, 1, "gate_weight must have one column")
     if x.dims:
-        c.merge(Shape((*x[:-1], 1)), gate, "gate must have the shape of X but for a last axis of size 1")
+        size = "size 1" if weight is None else "the size of the rows of gate_weight"
+        c.merge(Shape((*x[:-1], inner)), gate, f"gate must have the shape of X but for a last axis of {size}")
     return x
+
+
+@onnx("SwiGLU", domain=MS)
+def swiglu(c: InferenceContext, gate: Shape, up: Shape | None = None) -> Shape:
+    """[*S, C], [*S, C] -> [*S, C]; without the second, [*S, 2*C], both side by side -> [*S, C]."""
+    if up is not None:
+        return c.merge(gate, up, "gate and up must have the same shape")
+    if gate.dims is None:
+        return gate
+    if not gate.dims:
+        c.fail("gate must have rank 1 or more", gate)
+    return Shape((*gate.dims[:-1], part_size(c, gate.dims[-1], 2, "the last axis of gate must be two equal halves")))
 
 
 @onnx("IsAllFinite", domain=MS)

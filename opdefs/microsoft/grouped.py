@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.attention import HIDDEN_SIZE, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import part_size, require_count, require_single, require_vector
+from opdefs.rules.operands import part_size, require_choice, require_count, require_single, require_vector
 from opdefs.rules.requested import scalar_size
 from opdefs.rules.unknowns import is_steady
 from shapeinf.expr import Dim, maximum, minimum
@@ -202,16 +202,23 @@ def dynamic_sparse_attention(
     *others: Shape | None,
     num_heads: int,
     kv_num_heads: int,
-) -> tuple[Shape, Shape, Shape]:
-    """[B, S, N*D] (or packed with key and value), caches -> [B, S, N*D], the caches; new ones are [B, K, total, D]."""
+    output_bf16: int = 0,
+) -> tuple[TensorType, TensorType, TensorType, Shape]:
+    """[B, S, N*D] (or packed with key and value), caches -> [B, S, N*D], the caches; new ones are [B, K, total, D].
+
+    The validation status has one element.
+    """
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
-    known = scalar_size(c, total_length)
+    known, dtype = scalar_size(c, total_length), c.dtype(0)
     keys, values = (
-        Shape((query[0], kv_num_heads, _cache_length(c, None, known), width)) if past is None else past
-        for past in (past_key, past_value)
+        TensorType(dtype, Shape((query[0], kv_num_heads, _cache_length(c, None, known), width)))
+        if past is None
+        else TensorType(c.dtype(index), past)
+        for index, past in ((3, past_key), (4, past_value))
     )
-    return Shape((query[0], query[1], hidden)), keys, values
+    result = TensorType("bfloat16" if output_bf16 else dtype, Shape((query[0], query[1], hidden)))
+    return result, keys, values, Shape((1,))
 
 
 @onnx("PagedAttention", domain=MS)
@@ -339,6 +346,10 @@ def packed_sparse_attention_indexer(
     state_lengths: Shape,
     capture_count: Shape | None = None,
     active: Shape | None = None,
+    mode: Shape | None = None,
+    merged: Shape | None = None,
+    merged_counts: Shape | None = None,
+    merged_status: Shape | None = None,
     *,
     policy_mode: str,
     compress_ratio: int,
@@ -346,16 +357,63 @@ def packed_sparse_attention_indexer(
     token_budget: int | None = None,
     index_topk: int | None = None,
     state_update_capacity: int = 0,
+    max_output_entries: int = 0,
 ) -> tuple[Shape, ...]:
     """[T, N*D], a state [B, C, D] -> [T, capacity], [T] counts, the state, its buffers and lengths, [B, U, D].
 
-    U is `state_update_capacity`.
+    U is `state_update_capacity`. With a merged selection, the capacity is `max_output_entries`. Two outputs of statuses
+    follow: one of unspecified length, and [B].
     """
     query = c.require_rank(query, 2, "query")
     capacity = _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)
+    if mode is not None:
+        capacity = max_output_entries
+        if capacity < 1:
+            c.fail("a merged selection requires a positive max_output_entries", capacity)
     key_state = c.require_rank(key_state, 3, "past_key_state")
     c.merge(key_state[1], state_capacity, "past_key_state[1] must equal state_capacity")
     batch, width = key_state[0], key_state[2]
     update = Shape((batch, state_update_capacity, width))
     gates = buffer if gate_buffer is None else gate_buffer
-    return Shape((query[0], capacity)), Shape((query[0],)), key_state, buffer, gates, state_lengths, update
+    _constrain_merged(c, merged, batch, capacity, (merged_counts, merged_status))
+    states = key_state, buffer, gates, state_lengths, update
+    statuses = Shape((c.fresh("status"),)), Shape((batch,))
+    return Shape((query[0], capacity)), Shape((query[0],)), *states, *statuses
+
+
+def _constrain_merged(
+    c: InferenceContext, merged: Shape | None, batch: Dim, capacity: int, vectors: tuple[Shape | None, ...]
+) -> None:
+    """Require a selection [B, capacity] or [0, capacity], and vectors with one value per row of it."""
+    if merged is not None:
+        rows, width = c.require_rank(merged, 2, "merged_indices")
+        c.merge(width, capacity, "merged_indices must have max_output_entries columns")
+        require_choice(c, rows, (batch, 0), "merged_indices must have one row per request, or none")
+        for v in vectors:
+            require_vector(c, v, rows, "merged_counts and merged_status must have one value per row of merged_indices")
+
+
+@onnx("PackedSparseAttentionIndexerMerge", domain=MS)
+def merge_selections(
+    c: InferenceContext,
+    base: Shape,
+    base_counts: Shape,
+    rows: Shape,
+    starts: Shape | None = None,
+    ends: Shape | None = None,
+    added: Shape | None = None,
+    added_counts: Shape | None = None,
+    *,
+    max_output_entries: int,
+) -> tuple[Shape, Shape, Shape]:
+    """Cached selections [R, C], rows [N], ranges [N] or selections [N, A] -> [N, max_output_entries], [N], [N]."""
+    if max_output_entries < 1:
+        c.fail("max_output_entries must be at least 1", max_output_entries)
+    require_vector(c, base_counts, c.require_rank(base, 2, "base_indices")[0], "base_counts must have one value a row")
+    queries = c.require_rank(rows, 1, "base_row_indices")[0]
+    for v, name in ((starts, "range_starts"), (ends, "range_ends"), (added_counts, "additional_counts")):
+        require_vector(c, v, queries, f"{name} must have one value per query")
+    if added is not None:
+        message = "additional_indices must have one row per query"
+        c.merge(c.require_rank(added, 2, "additional_indices")[0], queries, message)
+    return Shape((queries, max_output_entries)), Shape((queries,)), Shape((queries,))

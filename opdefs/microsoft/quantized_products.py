@@ -51,7 +51,7 @@ def matmul_n_bits(
     return project(c, a, K, N)
 
 
-def _constrain_block_scales(c: InferenceContext, v: Shape | None, columns: int, blocks: Dim, name: str) -> None:
+def _constrain_block_scales(c: InferenceContext, v: Shape | None, columns: Dim, blocks: Dim, name: str) -> None:
     """Require one value per block: [N, blocks] or [N * blocks]."""
     message = f"{name} must have one value per block of each column"
     if v is not None and v.rank == 1:
@@ -92,6 +92,45 @@ def matmul_n_bits_qkv(
     require_vector(c, scale, K, "norm_scale must have K values")
     kv = project(c, a, K, Nkv)
     return project(c, a, K, Nq), kv, kv, a
+
+
+@onnx("MatMulNBitsQLoRA", domain=MS)
+def matmul_n_bits_lora(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    scales: Shape,
+    down: Shape,
+    down_scales: Shape,
+    up: Shape,
+    up_scales: Shape,
+    *,
+    K: int,  # noqa: N803
+    N: int,  # noqa: N803
+    block_size: int = 32,
+    bits: int = 4,
+    lora_block_size: int = 32,
+    lora_bits: int = 8,
+) -> Shape:
+    """[*S, K], packed weights as of MatMulNBits, [R, K] and [N, R] of an adapter -> [*S, N].
+
+    The weights of an adapter may be empty: R rows, or the blocks of R, are then 0.
+    """
+    result = matmul_n_bits(c, a, b, scales, K=K, N=N, block_size=block_size, bits=bits)
+    if lora_block_size < 1 or lora_bits < 1:
+        c.fail("lora_bits and lora_block_size must be at least 1", lora_bits, lora_block_size)
+    bytes_per_block = ceildiv(lora_block_size * lora_bits, 8)
+    rank = c.require_rank(down_scales, 2, "lora_A_scales")[0]
+    _constrain_block_scales(c, down_scales, rank, ceildiv(K, lora_block_size), "lora_A_scales")
+    _constrain_block_scales(c, up_scales, N, ceildiv(rank, lora_block_size), "lora_B_scales")
+    rows = c.require_rank(down, 3, "lora_A")[0]
+    require_choice(c, rows, (rank, 0), "lora_A must have one row per row of its scales, or none")
+    message = "lora_A must be [rank, blocks of K, bytes per block]"
+    c.merge(down, Shape((rows, ceildiv(K, lora_block_size), bytes_per_block)), message)
+    blocks = c.require_rank(up, 3, "lora_B")[1]
+    require_choice(c, blocks, (ceildiv(rank, lora_block_size), 0), "lora_B must have the blocks of its scales, or none")
+    c.merge(up, Shape((N, blocks, bytes_per_block)), "lora_B must be [N, blocks of the rank, bytes per block]")
+    return result
 
 
 @onnx("MatMulBnb4", domain=MS)

@@ -79,7 +79,8 @@ def gated_delta_net(
 ) -> tuple[Shape, Shape, Shape]:
     """[*T, N, D], [*T, N, D], [*T, V, W] -> [*T, V, W], a state [B, V, W, D], [B, capacity*(V + N*D + V*W)].
 
-    T is one packed axis or B, S; a packed query is [*T, 2*N*D + V*W].
+    T is one packed axis or B, S; a packed query is [*T, 2*N*D + V*W]. The decay is [*T, V], or [*T, V, D], whose
+    captured values are V*D.
     """
     for operand in (query, key, value):
         if operand is not None and len(operand) < 2:
@@ -92,8 +93,20 @@ def gated_delta_net(
         key_size = key_heads * width
     batch = _batch(c, lead, ends, state)
     final = merge_optional(c, Shape((batch, heads, value_width, width)), state, STATE)
-    update = state_update_capacity * (heads + key_size + heads * value_width)
+    decays = _decay_size(c, decay, len(lead), heads, width)
+    update = state_update_capacity * (decays + key_size + heads * value_width)
     return Shape((*lead, heads, value_width)), final, Shape((batch, update))
+
+
+def _decay_size(c: InferenceContext, decay: Shape | None, lead: int, heads: Dim, width: Dim) -> Dim:
+    """The number of captured decays of a token: V, or V*D of a decay per element of the key."""
+    if decay is None:
+        return heads
+    if decay.dims is None:
+        return c.fresh("decays")
+    if len(decay.dims) not in (lead + 1, lead + 2):
+        c.fail("decay must have one value per head, or per element of the key", decay)
+    return heads if len(decay.dims) == lead + 1 else heads * width
 
 
 def _packed_sizes(c: InferenceContext, query: Shape, state: Shape | None) -> tuple[tuple[Dim, ...], Dim, Dim, Dim, Dim]:
@@ -127,19 +140,41 @@ def causal_conv(
     channels_last: int = 0,
     dilation: int = 1,
     state_window: int = 0,
-) -> tuple[Shape, Shape]:
-    """[B, C, *S], [C, 1, *K] -> [B, C, *S], a state [B, C, (K - 1)*dilation] along the last axis.
+    input_channels: int = 0,
+    input_channel_offset: int = 0,
+    state_channels_last: int = -1,
+    state_length: int = 0,
+    state_update_capacity: int = 0,
+) -> tuple[Shape, Shape, Shape]:
+    """[B, C, *S], [C, 1, *K] -> [B, C, *S], a state [B, C, (K - 1)*dilation] along the last axis, [B, U, C].
 
-    With `channels_last` [B, S, *C], and a state [B, (K - 1)*dilation, *C].
+    With `channels_last` [B, S, *C], and a state [B, (K - 1)*dilation, *C]. Attributes override the length and layout of
+    the state, and select `input_channels` of the channels; U is `state_update_capacity`.
     """
     weight = c.require_rank(weight, 2 + ndim, "weight")
-    channels = c.numel(x[2:]) if channels_last else c.require_rank(x, 2 + ndim, "input")[1]
+    if input_channels:
+        batch, steps, stride = c.require_rank(x, 3, "input")
+        c.at_most(input_channel_offset + input_channels, stride, "the selected channels must be those of the input")
+        x = Shape((batch, steps, input_channels))
+    last = bool(channels_last or input_channels)
+    channels = c.numel(x[2:]) if last else c.require_rank(x, 2 + ndim, "input")[1]
     c.merge(weight[0], channels, "the weight must have one kernel per channel")
     c.merge(weight[1], 1, "the second axis of the weight must have size 1")
     require_vector(c, bias, channels, "the bias must have one value per channel")
-    length = (weight[-1] - 1) * dilation
-    state = Shape((x[0], length, *x[2:])) if channels_last else Shape((*x[:-1], length))
-    return x, merge_optional(c, add_window(state, state_window), past, STATE)
+    needed = (weight[-1] - 1) * dilation
+    if state_length:
+        c.at_least(state_length, needed, "state_length must cover the receptive field")
+    state = _convolved_state(
+        x, last, last if state_channels_last < 0 else bool(state_channels_last), state_length or needed
+    )
+    update = Shape((x[0], state_update_capacity, channels))
+    return x, merge_optional(c, add_window(state, state_window), past, STATE), update
+
+
+def _convolved_state(x: Shape, last: bool, state_last: bool, length: Dim) -> Shape:
+    """The state of a causal convolution: the input with `length` steps; either has its channels last or second."""
+    features = x[2:] if last else x[1:-1]
+    return Shape((x[0], length, *features)) if state_last else Shape((x[0], *features, length))
 
 
 @onnx("VarlenCausalConvWithState", domain=MS)
@@ -151,17 +186,28 @@ def packed_causal_conv(
     bias: Shape | None,
     state: Shape,
     captured: Shape | None = None,
+    deltas: Shape | None = None,
+    mask: Shape | None = None,
     *,
     dilation: int = 1,
     state_update_capacity: int = 0,
+    group_size: int = 1,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, C], [C, 1, K], ends [B + 1] -> [T, C], a state [B, C, (K - 1)*dilation], [B, state_update_capacity, C]."""
+    """[T, C], [C, 1, K], ends [B + 1] -> [T, C], a state [B, C, (K - 1)*dilation], [B, state_update_capacity, C].
+
+    Changes of the kernels are [T, taps, C/group_size], their mask is [T, 1].
+    """
     x, weight = c.require_rank(x, 2, "input"), c.require_rank(weight, 3, "weight")
     channels = c.merge(weight[0], x[1], "the weight must have one kernel per channel")
     c.merge(weight[1], 1, "the second axis of the weight must have size 1")
     require_vector(c, bias, channels, "the bias must have one value per channel")
     batch = c.require_rank(ends, 1, "cumulative_sequence_length")[0] - 1
     require_vector(c, captured, batch, "capture_count must have one value per request")
+    if deltas is not None:
+        tokens, _, groups = c.require_rank(deltas, 3, "kernel_delta")
+        c.merge(tokens, x[0], "kernel_delta must have one entry per token")
+        c.merge(groups * group_size, channels, "kernel_delta must have one value per group of channels")
+    merge_optional(c, Shape((x[0], 1)), mask, "previous_mask must be [tokens, 1]")
     final = merge_optional(c, Shape((batch, channels, (weight[2] - 1) * dilation)), state, STATE)
     return x, final, Shape((batch, state_update_capacity, channels))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import merge_optional, part_size, require_broadcast_size, require_choice
+from opdefs.rules.operands import merge_optional, part_size, require_broadcast_size, require_choice, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -54,6 +54,39 @@ def post_mix(
         _constrain_gates(c, gates, (*lead, count), width, bool(num_branches))
         merge_optional(c, Shape((*lead, count, count)), mix, "stream_mix must be [..., branches, branches]")
     return streams
+
+
+@onnx("HyperConnectionLowRankMix", domain=MS)
+def low_rank_mix(
+    c: InferenceContext,
+    streams: Shape,
+    scale: Shape,
+    down: Shape,
+    up: Shape,
+    inject: Shape,
+    block: Shape | None = None,
+    gates: Shape | None = None,
+    *,
+    num_branches: int,
+) -> tuple[Shape, Shape, Shape]:
+    """[*S, C*H], projections [C*H, R], [R, C*H], [C*H, C], a block [*S, H], gates [*S, C] -> [*S, H], [*S, C], streams.
+
+    C is `num_branches`.
+    """
+    if num_branches < 1:
+        c.fail("num_branches must be at least 1", num_branches)
+    if not len(streams):
+        c.fail("streams must have rank 1 or more", streams)
+    lead, features = _lead_and_width(c, streams, num_branches)
+    width = streams[-1]
+    require_vector(c, scale, width, "norm_scale must have one value per feature of the streams")
+    rank = c.require_rank(down, 2, "down_weight")[1]
+    c.merge(down, Shape((width, rank)), "down_weight must have a row for each feature of the streams")
+    c.merge(up, Shape((rank, width)), "up_weight must have the axes of down_weight, swapped")
+    c.merge(inject, Shape((width, num_branches)), "inject_weight must be [branches * features, branches]")
+    merge_optional(c, Shape((*lead, features)), block, "prev_block_output must have the shape of one stream")
+    merge_optional(c, Shape((*lead, num_branches)), gates, "prev_post_gate must be [..., branches]")
+    return Shape((*lead, features)), Shape((*lead, num_branches)), streams
 
 
 @onnx("EngramGate", domain=MS)

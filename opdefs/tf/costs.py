@@ -30,7 +30,7 @@ _RULES: Sequence[tuple[CostRule, str]] = (
     (elements.element_cost(2), "quantize quantized_arithmetic"),
     (elements.input_cost(), "reduction ranking segment counting"),
     (elements.movement, "concat reshape pad diagonals identity sources variables control_flow data_format functional"),
-    (elements.movement, "tensor_list tensor_array strings"),
+    (elements.movement, "tensor_list tensor_array strings web"),
     (elements.gathering(), "slice gather"),
     (elements.shape_query, "shapes"),
     (_OUTSIDE, "datasets iterators io queues tables state host collectives batching fixed_shapes"),
@@ -69,6 +69,7 @@ def _input_position(c: CostContext, name: str) -> int:
 tf.cost("StatelessRandomGetAlg")(elements.shape_query)
 tf.cost("AddN", "AccumulateNV2")(elements.operand_cost)
 tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.element_cost(2))
+tf.cost("Prelu")(elements.elementwise)
 tf.cost("Softmax", "LogSoftmax")(elements.softmax)
 tf.cost("Cast", "RiscCast", "Complex", "Real", "Imag", "RiscReal", "RiscImag")(elements.movement)
 tf.cost("LinSpace", "Range", "DebugNanCount")(elements.elementwise)
@@ -277,6 +278,7 @@ def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
 
 
 @tf.cost("Conv2D", "Conv3D", "_FusedConv2D", "_FusedConv3D", "FusedPadConv2D", "FusedResizeAndPadConv2D", "Conv")
+@tf.cost("Conv1D")
 @tf.cost("QuantizedConv2D", "QuantizedConv2DAndRelu", "QuantizedConv2DAndRequantize", "QuantizedConv2DPerChannel")
 @tf.cost("QuantizedConv2DAndReluAndRequantize")
 @tf.cost(*(f"QuantizedConv2DWithBias{rest}" for rest in ("", "AndRelu", "AndRequantize", "AndReluAndRequantize")))
@@ -289,6 +291,7 @@ def convolution(c: CostContext) -> OpCost:
 
 
 @tf.cost("DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", "QuantizedDepthwiseConv2D")
+@tf.cost("DepthwiseConv2d", "FusedDepthwiseConv2dNative")
 @tf.cost(*(f"QuantizedDepthwiseConv2DWithBias{rest}" for rest in ("", "AndRelu", "AndReluAndRequantize")))
 def depthwise_convolution(c: CostContext) -> OpCost:
     """A filter [H, W, C, multiplier]: H*W for each element."""

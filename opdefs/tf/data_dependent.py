@@ -11,6 +11,7 @@ from opdefs.rules.contents.rearrangement import choose_slices
 from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.unknowns import fresh_count, nonzero_count
 from opdefs.tf.dialect import tf
+from opdefs.tf.sparse_operands import known_sizes
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -241,11 +242,12 @@ def edit_distance(
     truth_shape: Value,
 ) -> Shape:
     """Two sparse tensors of sequences -> the larger of both dense shapes, without the last axis."""
-    ours, theirs = (known_ints(shape) for shape in (hypothesis_shape, truth_shape))
+    ours, theirs = (known_sizes(c, shape) for shape in (hypothesis_shape, truth_shape))
     lengths = [c.concrete(c.with_rank(shape.shape, 1)[0]) for shape in (hypothesis_shape, truth_shape)]
     if None not in lengths and lengths[0] != lengths[1]:
         c.fail("Num elements of hypothesis_shape does not match truth_shape", *lengths)
-    if ours is None or theirs is None:
-        length = next((n for n in lengths if n is not None), None)
-        return c.unknown_shape() if not length or length > MAX_DIMENSIONS else c.unknown_shape_of_rank(length - 1)
-    return Shape(max(pair) for pair in zip(ours[:-1], theirs[:-1], strict=True))
+    length = next((n for n in lengths if n is not None), None)
+    if not length or length > MAX_DIMENSIONS:
+        return c.unknown_shape()
+    pairs = zip(*((sizes or [None] * length)[:-1] for sizes in (ours, theirs)), strict=True)
+    return Shape(c.unknown_dim() if a is None or b is None else maximum(a, b) for a, b in pairs)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from opdefs.rules.operands import is_unit
 from opdefs.rules.unknowns import fresh_count
 from opdefs.tf.dialect import tf
+from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import Shape
+from shapeinf.expr import Dim
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 
@@ -81,28 +83,33 @@ def ctc_loss(
 
 
 @tf("CTCGreedyDecoder")
-def ctc_greedy_decoder(c: InferenceContext, inputs: Shape, sequence_length: Shape) -> tuple[Shape, Shape, Shape, Shape]:
-    """[T, B, C], [B] -> a sparse matrix of at most T labels a sample: [n, 2], [n], [2]; and [B, 1]."""
-    steps, batch, _ = c.with_rank(inputs, 3)
-    batch = c.merge(batch, c.with_rank(sequence_length, 1)[0])
-    count = fresh_count(c, c.numel((steps, batch)))
-    return c.matrix(count, 2), c.vector(count), c.vector(2), c.matrix(batch, 1)
+def ctc_greedy_decoder(
+    c: InferenceContext, inputs: Shape, sequence_length: Shape
+) -> tuple[Shape, Shape, PartialTensor, Shape]:
+    """[T, B, C], [B] -> a sparse matrix [B, L] of at most T labels a sample, and [B, 1]."""
+    steps, batch = _steps_and_batch(c, inputs, sequence_length)
+    return *_decoded(c, steps, batch), c.matrix(batch, 1)
 
 
 @tf("CTCBeamSearchDecoder")
 def ctc_beam_search_decoder(
     c: InferenceContext, inputs: Shape, sequence_length: Shape, *, top_paths: int
-) -> tuple[Shape, ...]:
-    """[T, B, C], [B] -> a sparse matrix of labels for each path: [n, 2]..., [n]..., [2]...; and [B, top_paths]."""
+) -> tuple[Shape | PartialTensor, ...]:
+    """[T, B, C], [B] -> a sparse matrix [B, L] of labels for each path, all indices first; and [B, top_paths]."""
     if top_paths < 1:
         c.fail("top_paths must be at least 1", top_paths)
+    steps, batch = _steps_and_batch(c, inputs, sequence_length)
+    paths = [_decoded(c, steps, batch) for _ in range(min(top_paths, c.num_outputs))]
+    return (*(part for parts in zip(*paths, strict=True) for part in parts), c.matrix(batch, top_paths))
+
+
+def _steps_and_batch(c: InferenceContext, inputs: Shape, lengths: Shape) -> tuple[Dim, Dim]:
+    """T and B of inputs [T, B, C] and lengths [B]."""
     steps, batch, _ = c.with_rank(inputs, 3)
-    batch = c.merge(batch, c.with_rank(sequence_length, 1)[0])
-    counts = [fresh_count(c, c.numel((steps, batch))) for _ in range(min(top_paths, c.num_outputs))]
-    paths = len(counts)
-    return (
-        *(c.matrix(count, 2) for count in counts),
-        *(c.vector(count) for count in counts),
-        *(c.vector(2) for _ in range(paths)),
-        c.matrix(batch, top_paths),
-    )
+    return steps, c.merge(batch, c.with_rank(lengths, 1)[0])
+
+
+def _decoded(c: InferenceContext, steps: Dim, batch: Dim) -> SparseShapes:
+    """A sparse matrix [B, L] of decoded labels, where L, the length of the longest sequence, is at most T."""
+    count = fresh_count(c, c.numel((steps, batch)))
+    return sparse_output(c, count, 2, (batch, c.fresh_at_most(steps, "decoded")))

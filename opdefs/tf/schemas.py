@@ -1,5 +1,7 @@
 """OpDefs of all operators that TensorFlow registers, from `schemas.txt`, whose first lines describe it.
 
+Those that only TensorFlow.js has are in `web_schemas`.
+
 The file has the inputs and outputs of each operator of TensorFlow 2.21, its attributes with defaults and allowed
 values, and the version of graphs from which TensorFlow rejects it.
 """
@@ -43,7 +45,7 @@ def _entry(op: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef of a registered operator, None for others. It is the same for all versions of graphs.
+    """The OpDef of an operator of TensorFlow or TensorFlow.js, None for others; the same for all versions of graphs.
 
     >>> concat = schema("", "ConcatV2", 0)
     >>> concat.inputs[0].number_attr, concat.attributes["Tidx"].default
@@ -51,7 +53,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     """
     entry = {} if domain else _entry(op)
     if not entry:
-        return None
+        return None if domain else _web_schema(op)
     deprecation = Deprecation(*entry["dep"]) if "dep" in entry else None
     attributes = {name: _attribute(name, definition) for name, definition in entry.get("a", {}).items()}
     return OpDef(
@@ -64,6 +66,13 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
         deprecated=deprecation is not None,
         deprecation=deprecation,
     )
+
+
+def _web_schema(op: str) -> OpDef | None:
+    """The OpDef of an operator that only TensorFlow.js has."""
+    from opdefs.tf.web_schemas import WEB
+
+    return WEB.get(op)
 
 
 def names() -> list[str]:

@@ -226,10 +226,13 @@ def custom_call_of_many(c: InferenceContext, *operands: Shape, result_shapes: tu
 
 @tf("XlaCallModule")
 def call_module(c: InferenceContext, *args: Shape, Sout: tuple[object, ...]) -> tuple[Shape, ...]:  # noqa: N803
-    """The shapes in the attribute: the module is serialized code of another compiler."""
+    """The shapes in the attribute: the module is serialized code of another compiler.
+
+    Sizes that the attribute leaves open are unknown, each for itself: it does not relate them to the inputs.
+    """
     return _declared_all(c, Sout)
 
 
 def _declared_all(c: InferenceContext, shapes: Sequence[object]) -> tuple[Shape, ...]:
     """The shapes in an attribute."""
-    return tuple(declared_shape(c, shape) for shape in shapes if isinstance(shape, DeclaredType))
+    return tuple(declared_shape(c, s) if isinstance(s, DeclaredType) else c.unknown_shape() for s in shapes)

@@ -33,6 +33,12 @@ class Leave(Exception):  # noqa: N818  (internal, no error)
     """The reason to leave a node or value alone. Internal: caught in `passes.editor` and `passes.deduplicate`."""
 
 
+Edit = Callable[[], None]
+"""Edits one node."""
+Converter = Callable[["Editor", ir.Node], Edit | None]
+"""The edit of a node for a new opset; None where none is needed."""
+
+
 class Editor:
     """A model that passes edit in place; `changes` and `left` are those of the current pass."""
 

@@ -1,13 +1,13 @@
 """Edits of nodes for a higher opset: attributes that became inputs, operators that were replaced.
 
-`CONVERTERS` has every change of an operator between opset 7 and 18 after which an unchanged node is invalid or has
+`CONVERTERS` has every change of an operator between opset 6 and 18 after which an unchanged node is invalid or has
 another meaning (ONNX's Changelog.md). A converter returns the edit, or None where the node stays as it is; it raises
 Leave where no form of the new opset has the same meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -15,16 +15,12 @@ import onnx.defs
 import onnx_ir as ir
 
 from shapeinf.lattice.types import numpy_dtype
-from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.broadcasting_forms import CONVERTERS_7
+from shapeinf.passes.editor import Converter, Edit, Editor, Leave
 from shapeinf.passes.schemas import fits_schema
 
-FIRST, LAST = 7, 18
-"""The opsets whose changes are in the tables; before 7, operators broadcast by attributes."""
-
-Edit = Callable[[], None]
-"""Edits one node."""
-Converter = Callable[[Editor, ir.Node], "Edit | None"]
-"""The edit of a node for a new opset; None where none is needed."""
+FIRST, LAST = 6, 18
+"""The lowest opset that may rise, and the highest one."""
 
 
 @cache
@@ -284,6 +280,7 @@ def _resize_inputs(editor: Editor, node: ir.Node) -> None:
 
 
 CONVERTERS: Mapping[tuple[str, int], Converter] = {
+    **CONVERTERS_7,
     ("Slice", 10): _to_inputs("starts", "ends", "axes"),
     ("TopK", 10): _count_to_input,
     ("Clip", 11): _clip,

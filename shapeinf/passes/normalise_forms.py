@@ -6,8 +6,8 @@ there; else to the next lower one.
 
 from __future__ import annotations
 
-from shapeinf.passes.editor import Editor, Leave
-from shapeinf.passes.forms import FIRST, Edit, edits, form_version
+from shapeinf.passes.editor import Edit, Editor, Leave
+from shapeinf.passes.forms import FIRST, edits, form_version
 
 
 def normalise_forms(editor: Editor) -> None:
@@ -34,7 +34,7 @@ def normalise_forms(editor: Editor) -> None:
 def _plan(editor: Editor, target: int) -> list[Edit]:
     """All edits for an opset. Raises Leave where one node has no form of the same meaning."""
     if editor.opset < FIRST:
-        raise Leave(f"the model has opset {editor.opset}, before {FIRST}: its operators broadcast by attributes")
+        raise Leave(f"the model has opset {editor.opset}, and the changes before {FIRST} are not known")
     if any(
         function.opset_imports.get("", editor.opset) != editor.opset for function in editor.model.functions.values()
     ):

@@ -196,4 +196,128 @@ STATES = [
     ),
 ]
 
-DEFINITION_CASES = [*FUSED, *PRODUCTS, *ATTENTION, *STATES]
+MAMBA = ("f[2]", "f[2]", "f[2]", "f[128]", "i[1]")
+LORA = {"K": 40, "N": 8, "block_size": 32, "bits": 4, "lora_block_size": 16, "lora_bits": 8}
+ROTATED = ("l[1]", "f[9,2]", "f[9,2]")
+
+RELEASE_1_32 = [
+    Case("GatedAdd", ("e[2,3,8]", "e[2,3,8]", "e[2,3,5]", "e[5,1]")),
+    Case("SwiGLU", ("h[2,3,8]", "h[2,3,8]")),
+    Case("SwiGLU", ("h[2,3,8]",)),
+    Case("MatMulPacked", ("h[2,3,32]", "B[8,18]"), {"K": 32, "N": 8, "packed_type": 2}),
+    Case("GatherPacked", ("B[9,144]", "l[2,3]"), {"K": 256, "packed_type": 12, "output_dtype": 10}),
+    Case("GatherPacked", ("B[9,144]", "l[]"), {"K": 256, "packed_type": 12}),
+    Case(
+        "MatMulNBitsQLoRA",
+        ("f[2,3,40]", "B[8,2,16]", "f[8,2]", "B[4,3,16]", "f[4,3]", "B[8,1,16]", "f[8,1]"),
+        LORA,
+    ),
+    Case(
+        "MatMulNBitsQLoRA",
+        ("f[40]", "B[8,2,16]", "f[16]", "B[0,3,16]", "f[4,3]", "B[8,0,16]", "f[8,1]"),
+        LORA,
+    ),
+    Case(
+        "MoEPacked",
+        ("h[2,3,256]", "f[6,4]", "B[4,256,66]", "B[4,256,66]", "B[4,256,66]", "f[6,4]"),
+        {"gate_type": 16, "up_type": 16, "down_type": 16, "k": 2},
+    ),
+    Case(
+        "MoEPacked",
+        ("h[6,256]", "f[6,4]", "B[4,512,66]", None, "B[4,256,132]"),
+        {"gate_type": 16, "down_type": 16, "activation_type": "relu2"},
+    ),
+    Case("RouterGateUpProj", ("h[2,3,8]", "h[8,14]"), {"router_size": 4}, 2),
+    Case(
+        "HyperConnectionLowRankMix",
+        ("f[2,3,8]", "f[8]", "f[8,3]", "f[3,8]", "f[8,4]", "f[2,3,2]", "f[2,3,4]"),
+        {"num_branches": 4},
+        3,
+    ),
+    Case("HyperConnectionLowRankMix", ("f[3,8]", "f[8]", "f[8,3]", "f[3,8]", "f[8,4]"), {"num_branches": 4}, 2),
+    Case("RMSNormRotary", ("h[2,3,4,8]", "f[8]", *ROTATED), {"rotary_embedding_dim": 4}, 2),
+    Case(
+        "RMSNormRotary",
+        ("h[2,3,4,8]", "f[6]", "l[2,3]", "f[9,2]", "f[9,2]"),
+        {"rotary_embedding_dim": 4, "input_start": 1, "input_width": 6, "output_fp16": 1, "flatten_batch": 1},
+        2,
+    ),
+    Case("ConvStateReplay", ("f[24]", "f[48]", "f[32]", "l[8]")),
+    Case("GatedDeltaNetStateReplay", ("f[24]", "f[48]", "f[32]", "l[11]")),
+    Case("SpeculativePrefixCommit", ("l[2,8]", "l[2,8]", "i[1]", "l[2,16]", "l[2,2]", "l[2,16]", "l[2]"), {}, 3),
+    Case(
+        "SpeculativePrefixCommit",
+        ("l[4]", "l[1,4]", "i[1]", "l[16]", "l[2]", "l[8]", "l[2]"),
+        {"head_rows": 4},
+        3,
+    ),
+    Case(
+        "Mamba2Verify",
+        ("e[5,514]", "e[3,384,3]", "f[3,2,128,64]", "e[384,4]", "e[384]", *MAMBA),
+        {"heads": 2, "n_groups": 1},
+        5,
+    ),
+    Case(
+        "Mamba2Verify",
+        ("e[5,514]", "e[3,384,3]", "f[3,2,128,64]", "e[384,1,4]", "e[384]", *MAMBA),
+        {"heads": 2, "n_groups": 1},
+        3,
+    ),
+    *(
+        Case(
+            "PackedSparseAttentionIndexerMerge",
+            ("i[4,5]", "i[4]", "i[7]", *rest),
+            {"max_output_entries": 9, "policy_mode": mode},
+            3,
+        )
+        for mode, rest in (
+            ("append_range", ("i[7]", "i[7]")),
+            ("append_indices", (None, None, "i[7,3]", "i[7]")),
+        )
+    ),
+    Case(
+        "PackedSparseAttentionIndexer",
+        (
+            *("f[7,16]", "f[7,8]", *NORMS, "i[3]", "i[2]", None, None, None, None),
+            *("f[2,9,8]", "f[2,7,8]", None, "i[2,2]", "i[2]", None, "i[1]", "i[2,12]", "i[2]", "i[2]"),
+        ),
+        {**QSA, "state_capacity": 9, "state_update_capacity": 2, "max_output_entries": 12},
+        9,
+        omitted=(4,),
+    ),
+    Case(
+        "CausalConvWithState",
+        ("f[2,7,10]", "f[6,1,3]"),
+        {"channels_last": 1, "input_channels": 6, "input_channel_offset": 2, "state_length": 5},
+        2,
+    ),
+    Case(
+        "CausalConvWithState",
+        ("f[2,7,6]", "f[6,1,3]", None, "f[2,6,2]"),
+        {"channels_last": 1, "state_channels_last": 0, "state_update_capacity": 4},
+        3,
+    ),
+    Case(
+        "VarlenCausalConvWithState",
+        ("f[7,4]", "f[4,1,2]", "i[3]", None, "f[2,4,1]", None, "f[7,3,2]", "f[7,1]"),
+        {"group_size": 2},
+        2,
+    ),
+    *(
+        Case(
+            "GatedDeltaNet",
+            ("f[7,2,8]", "f[7,2,8]", "f[7,4,6]", "i[3]", decay, "f[7,4]", "f[2,4,6,8]", None, None, "i[2]"),
+            {"state_update_capacity": 3},
+            3,
+        )
+        for decay in ("f[7,4]", "f[7,4,8]")
+    ),
+    Case(
+        "DynamicSparseAttention",
+        ("h[2,3,32]", "h[2,3,16]", "h[2,3,16]", "b[2,2,9,8]", "b[2,2,9,8]", None, None, *SELECTED, known(8)),
+        {**GROUPED, "output_bf16": 1},
+        4,
+    ),
+]
+
+DEFINITION_CASES = [*FUSED, *PRODUCTS, *ATTENTION, *STATES, *RELEASE_1_32]

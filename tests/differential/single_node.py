@@ -25,6 +25,7 @@ TYPES = {
     "B": np.uint8,
     "s": np.int16,
     "u": np.uint16,
+    "e": ml_dtypes.bfloat16,
     "?": np.bool_,
 }
 

@@ -35,6 +35,7 @@ def outputs(case):
     import tensorflow
 
     from opdefs.tf import tf
+    from tests.differential.tf.cases_web import FUNCTIONS
 
     op_def = tf.lookup("", case.op, 0)
     names = [arg.name for arg in op_def.inputs]
@@ -45,7 +46,7 @@ def outputs(case):
         for argument in case.arguments()
     ]
     attributes = {name: _attribute(op_def.attributes[name].type, value) for name, value in case.attributes.items()}
-    function = getattr(tensorflow.raw_ops, case.op)
+    function = FUNCTIONS.get(case.op) or getattr(tensorflow.raw_ops, case.op)
     accepted = inspect.signature(function).parameters
     arguments = dict(zip(names, constants, strict=True)) | attributes
     result = function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})

@@ -10,6 +10,13 @@ BATCHED_PLACES = np.array([[0, 0, 1], [0, 3, 4], [1, 2, 2]], np.int64)
 SQUARE_PLACES = np.array([[0, 0], [1, 1], [2, 2], [3, 3]], np.int64)
 
 
+LABELS = np.array([[0, 0], [1, 0], [2, 1]], np.int64)
+
+
+def longs(*values):
+    return np.array(values, np.int64)
+
+
 def dense(name, source):
     """The dense form of a sparse matrix."""
     return step(name, "CSRSparseMatrixToDense", source, type=FLOAT)
@@ -54,6 +61,24 @@ SPARSE = [
             step("factor", "SparseMatrixSparseCholesky", "m", "order", type=FLOAT),
             dense("triangle", "factor"),
         ],
+    ),
+    *(
+        Program(
+            f"decoded labels, {op}",
+            {"x": "float32[6, 3, 5]"},
+            [
+                step("d", op, "x", np.array([6, 4, 2], np.int32), T=FLOAT, **attributes),
+                step("dense", "SparseToDense", "d", f"d:{shape}", f"d:{values}", -1, Tindices="int64", T="int64"),
+                step("far", "EditDistance", *operands, *operands, T="int64"),
+                step("near", "EditDistance", *operands, LABELS, longs(1, 2, 3), longs(3, 4), T="int64"),
+            ],
+            open=("d", "dense"),
+        )
+        for op, attributes, values, shape in (
+            ("CTCGreedyDecoder", {}, 1, 2),
+            ("CTCBeamSearchDecoder", {"beam_width": 4, "top_paths": 2}, 2, 4),
+        )
+        for operands in [("d", f"d:{values}", f"d:{shape}")]
     ),
     Program(
         "ragged rows as variants",

@@ -16,6 +16,10 @@ REDUCE = "y = ReduceMax<axes = [1]>({})"
 """A node whose new form requires opset 18."""
 
 
+SLICE = "y = Slice<starts = [1], ends = [3], axes = [1]>({})"
+"""A node whose new form requires opset 10."""
+
+
 def form(
     name: str, opset: int, opset_after: int, text: str, after: str | None, constants: Any = None, **rest: Any
 ) -> Case:
@@ -51,6 +55,77 @@ SCALES = np.array([1, 1, 2, 2], np.float32)
 
 FIRES = [
     form("slice", 7, 10, graph("y = Slice<starts = [1], ends = [3], axes = [1]>(x)", outputs="float[N,2] y"), "Slice"),
+    form(
+        "slice-6", 6, 10, graph("y = Slice<starts = [1], ends = [3], axes = [1]>(x)", outputs="float[N,2] y"), "Slice"
+    ),
+    form(
+        "slice-6-without-axes",
+        6,
+        11,
+        graph(
+            "a = Slice<starts = [1, -2], ends = [9223372036854775807, 3]>(x) b = Relu(a) y = Clip<max = 0.5>(b)",
+            "float[4,3] x",
+            "float[3,2] y",
+        ),
+        "Clip Relu Slice",
+    ),
+    *(
+        form(
+            f"broadcast-6-{name}",
+            6,
+            10,
+            graph(f"a = Add<broadcast = 1{axis}>(x, k) {SLICE.format('a')}", "float[N,3,4] x", "float[N,2,4] y"),
+            "Add Slice",
+            {"k": random(*shape)},
+            runs=False,
+        )
+        for name, axis, shape in (
+            ("last", "", (4,)),
+            ("scalar", ", axis = 1", ()),
+            ("one", ", axis = 1", (1,)),
+            ("aligned", ", axis = 1", (3, 4)),
+            ("from-axis", ", axis = 1", (3,)),
+            ("from-the-end", ", axis = -2", (3,)),
+        )
+    ),
+    form(
+        "same-shape-6",
+        6,
+        10,
+        graph(f"a = Mul(x, x) {SLICE.format('a')}", "float[N,3] x", "float[N,2] y"),
+        "Mul Slice",
+        runs=False,
+    ),
+    form(
+        "inference-6",
+        6,
+        10,
+        graph(
+            f"a = BatchNormalization<is_test = 1>(x, s, o, m, v) b = Dropout<is_test = 1>(a) {SLICE.format('b')}",
+            outputs="float[N,2] y",
+        ),
+        "BatchNormalization Dropout Slice",
+        statistics(3),
+        runs=False,
+    ),
+    form(
+        "slope-6",
+        6,
+        10,
+        graph(f"a = PRelu(x, k) {SLICE.format('a')}", "float[N,3,4] x", "float[N,2,4] y"),
+        "PRelu Slice",
+        {"k": random(3)},
+        runs=False,
+    ),
+    form(
+        "gemm-6",
+        6,
+        10,
+        graph(f"a = Gemm<broadcast = 1>(x, w, k) {SLICE.format('a')}", outputs="float[N,2] y"),
+        "Gemm Slice",
+        {"w": random(3, 4), "k": random(4)},
+        runs=False,
+    ),
     form(
         "slice-without-axes",
         9,
@@ -362,7 +437,67 @@ LEFT = [
     left("new-already", 18, graph("y = Clip(x, k)"), {"k": np.array(0, np.float32)}, options={"ir_version": 8}),
     left("reduction-of-all-axes", 13, graph("y = ReduceMax(x)", outputs="float[1,1] y")),
     left(
-        "before-7", 6, graph(f"a = Add<broadcast = 1, axis = 1>(x, k) {CLIP.format('a')}"), {"k": random(3)}, runs=False
+        "before-6", 5, graph(f"a = Add<broadcast = 1, axis = 1>(x, k) {CLIP.format('a')}"), {"k": random(3)}, runs=False
+    ),
+    left(
+        "variable-broadcasts-from-an-axis",
+        6,
+        graph(
+            f"a = Add<broadcast = 1, axis = 0>(x, k) {SLICE.format('a')}", "float[N,3] x, float[N] k", "float[N,2] y"
+        ),
+        runs=False,
+    ),
+    left(
+        "rank-unknown-6",
+        6,
+        graph(f"a = my.f(x) b = Add<broadcast = 1, axis = 1>(a, k) {SLICE.format('b')}", outputs="float[N,2] y"),
+        {"k": random(3)},
+        options={"domains": '"my" : 1'},
+        runs=False,
+    ),
+    left(
+        "too-many-axes-6",
+        6,
+        graph(f"a = Add<broadcast = 1, axis = 1>(x, k) {SLICE.format('a')}", outputs="float[N,2] y"),
+        {"k": random(3, 1)},
+        valid=False,
+        runs=False,
+    ),
+    left(
+        "slope-of-unknown-rank-6",
+        6,
+        graph(f"a = my.f(x) b = PRelu(a, k) {SLICE.format('b')}", outputs="float[N,2] y"),
+        {"k": random(3)},
+        options={"domains": '"my" : 1'},
+        runs=False,
+    ),
+    left(
+        "sequence-6",
+        6,
+        graph(f"a = RNN<hidden_size = 4>(x, w, r) {SLICE.format('a')}", "float[S,B,3] x", "float[S,2,B,4] y"),
+        {"w": random(1, 4, 3), "r": random(1, 4, 4)},
+        runs=False,
+    ),
+    left("trains-6", 6, graph(f"a = Dropout(x) {SLICE.format('a')}", outputs="float[N,2] y"), runs=False),
+    left(
+        "statistics-6",
+        6,
+        graph(f"a = BatchNormalization(x, s, o, m, v) {SLICE.format('a')}", outputs="float[N,2] y"),
+        statistics(3),
+        runs=False,
+    ),
+    left(
+        "variable-slope-6",
+        6,
+        graph(f"a = PRelu(x, k) {SLICE.format('a')}", "float[N,3,4] x, float[3] k", "float[N,2,4] y"),
+        runs=False,
+    ),
+    left(
+        "upsample-1",
+        6,
+        graph(f"a = Upsample<height_scale = 2.0, width_scale = 2.0>(x) {SLICE.format('a')}", IMAGE, "float[N,2,8,8] y"),
+        valid=False,
+        runs=False,
     ),
     left(
         "function-of-another-opset",
