@@ -20,6 +20,9 @@ from shapeinf.expr.interval import Bound
 MAX_PIECES = 32
 """Expressions with more pieces are left to isl."""
 
+_MAX_TRIMMED = 4
+"""Sizes tried at each end of a range."""
+
 Range = tuple[int, "int | None"]
 """The first and the last size of a range; None where it has no end."""
 
@@ -113,6 +116,22 @@ def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high
         else:
             joined.append((first, last))
     return [(first, None if last == inf else int(last)) for first, last in joined]
+
+
+def trim_ends(clause: Clause, symbol: Dimension, low: int, high: int) -> tuple[int, int]:
+    """The range without sizes at its ends for which a clause, of this symbol alone, does not hold; a few of them.
+
+    >>> from shapeinf.expr import Scope, minimum
+    >>> seq = Scope().symbol("seq")
+    >>> trim_ends(Clause(minimum(seq, 511) * minimum(seq, 511) % seq, True), seq, 1, 513)
+    (1, 511)
+    """
+    first, last = low, high
+    while last - first > 0 and high - last < _MAX_TRIMMED and clause.holds({symbol.name: last}) is False:
+        last -= 1
+    while last - first > 0 and first - low < _MAX_TRIMMED and clause.holds({symbol.name: first}) is False:
+        first += 1
+    return first, last
 
 
 def _ranges(pieces: Sequence[Piece], zero: bool, high: Bound) -> Iterator[tuple[int, Bound]]:
