@@ -239,7 +239,11 @@ def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: 
         common.intersection_update(monomial)
     if not common:
         factors = factor_sum(d) if len(d.terms) >= MIN_TERMS else None
-        return (-inf, inf) if factors is None else _product(*[bounds_with(f, known, splits - 1, left_parts) for f in factors])
+        return (
+            (-inf, inf)
+            if factors is None
+            else _product(*[bounds_with(f, known, splits - 1, left_parts) for f in factors])
+        )
     atom = min(common)
     rest = d.scope.make({divide_monomial(monomial, (atom,)) or (): c for monomial, c in d.terms})
     return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))
