@@ -22,8 +22,8 @@ COMPILED = {
     "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",
     "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"
     " reshape select slice",
-    "opdefs/rules": "arithmetic contraction conversion elements floats gathering logic operands padding parts"
-    " progressions reduction repetition reshaping window",
+    "opdefs/rules": "contraction gathering operands padding parts reduction repetition reshaping window",
+    "opdefs/rules/contents": "arithmetic conversion elements floats logic progressions",
 }
 """Modules by folder: those in which the time of an inference goes. Each costs time to build and to load."""
 

@@ -165,3 +165,59 @@ def test_the_citation_has_the_version_of_the_package() -> None:
     import shapeinf
 
     assert f"\nversion: {shapeinf.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+OPDEFS = sorted((ROOT / "opdefs").rglob("*.py"))
+OPERANDS = ROOT / "opdefs" / "rules" / "operands.py"
+NO_SIZES = frozenset(
+    {
+        *("rank", "step", "stride", "scale", "downscale_factor", "groups", "num_partitions"),
+        *("count", "divisor", "most", "taps", "unknown", "alpha", "beta"),
+    }
+)
+"""Names of numbers that are no sizes of axes, which any module may compare with 1."""
+COMPARE_WITH_ONE = {
+    "opdefs/rules/contents/floats.py": "denominators and exponents of fractions",
+    "opdefs/rules/contents/progressions.py": "the axes of size 1 of known contents, which have no step",
+}
+"""Modules that compare other numbers with 1, and the reason."""
+
+
+def comparisons_with_one(tree: ast.Module) -> Iterator[int]:
+    """The lines that test a size for 1: `d == 1`, `prove_eq(d, 1)`, `prove_le(2, d)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            numbers = [getattr(argument, "value", None) for argument in node.args]
+            is_proof = node.func.attr == "prove_eq" and 1 in numbers
+            if is_proof or (node.func.attr == "prove_le" and numbers[:1] == [2]):
+                yield node.lineno
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+            right = node.comparators[0]
+            is_unit = isinstance(right, ast.Constant) and type(right.value) is int and right.value == 1
+            is_number = isinstance(node.left, (ast.Call, ast.Attribute))  # len(x) and x.rank
+            is_number = is_number or (isinstance(node.left, ast.Name) and node.left.id in NO_SIZES)
+            if is_unit and not is_number:
+                yield node.lineno
+
+
+@pytest.mark.parametrize("path", [path for path in OPDEFS if path != OPERANDS], ids=name_of)
+def test_only_one_module_tests_a_size_for_1(path: Path) -> None:
+    if name_of(path) not in COMPARE_WITH_ONE:
+        lines = list(comparisons_with_one(ast.parse(path.read_text(encoding="utf-8"))))
+        assert not lines, (
+            f"{name_of(path)}, lines {lines}: call is_one, prove_one or require_broadcast_size of {OPERANDS.name}"
+        )
+
+
+RULES_ON_OPERANDS = ("require_", "constrain_", "check_", "read_", "requested_")
+
+
+def test_a_rule_about_an_operand_has_one_name_and_one_place() -> None:
+    """A rule that two dialects need is in `opdefs/rules`; rules that differ have different names."""
+    packages: dict[str, set[str]] = {}
+    for path in OPDEFS:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            name = node.name.lstrip("_") if isinstance(node, ast.FunctionDef) else ""
+            if name.startswith(RULES_ON_OPERANDS):
+                packages.setdefault(name, set()).add(path.relative_to(ROOT / "opdefs").parts[0])
+    assert {name: places for name, places in packages.items() if len(places) > 1} == {}

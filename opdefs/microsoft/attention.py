@@ -11,8 +11,9 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import (
     merge_optional,
     part_size,
+    prove_unit,
     require_broadcast_size,
-    require_either,
+    require_choice,
     require_single,
     require_vector,
 )
@@ -20,6 +21,7 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 
+KEY_MASK = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
 SCORES_BIAS = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
 
 
@@ -37,17 +39,16 @@ def constrain_scores_bias(
 
 
 def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
-    """Require [B, keys], [B, S, keys], or lengths [B] or [3*B + 2]; masks of rank 0 and 4 are not checked."""
-    message = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
+    """Require [B, keys], [B, S, keys], or lengths [B] or [3*B + 2]."""
     if mask is None or mask.dims is None:
         return
     if len(mask.dims) == 1:
-        require_either(c, mask.dims[0], (batch, 3 * batch + 2), message)
+        require_choice(c, mask.dims[0], (batch, 3 * batch + 2), KEY_MASK)
     elif len(mask.dims) in (2, 3):
         keys = mask.dims[-1] if keys is None else keys
-        merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, message)
-    elif len(mask.dims) > 4:
-        c.fail(message, mask)
+        merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, KEY_MASK)
+    else:
+        c.fail(KEY_MASK, mask)
 
 
 HIDDEN_SIZE = "the hidden size must be divisible by num_heads"
@@ -101,12 +102,29 @@ def attention(
     width = part_size(c, values, num_heads, HIDDEN_SIZE)
     present = append_to_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else present[3]
-    # a vector has three forms, and a last axis of size 1 stands for no mask
-    if mask is not None and mask.rank != 1 and mask.dims and mask.dims[-1] != 1:
-        constrain_key_mask(c, mask, x[0], x[1], keys)
+    _constrain_index(c, mask, x[0], x[1], keys)
     constrain_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
     require_single(c, past_length, "past_sequence_length must have exactly one element")
     return Shape((x[0], x[1], values)), present
+
+
+def _constrain_index(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
+    """Require [B, keys], [B, S, keys], [B, 1, M, M], or lengths [B], [2*B] or [3*B + 2].
+
+    [B, 1] and [1, 1] stand for no mask.
+    """
+    if mask is None or mask.dims is None:
+        return
+    if len(mask.dims) == 4:
+        c.merge(mask, Shape((batch, 1, mask.dims[2], mask.dims[2])), KEY_MASK)
+    elif len(mask.dims) == 1:
+        require_choice(c, mask.dims[0], (batch, 2 * batch, 3 * batch + 2), KEY_MASK)
+    elif len(mask.dims) == 2 and prove_unit(c, mask.dims[1]) is not False:
+        require_broadcast_size(c, mask.dims[0], batch, KEY_MASK)
+        if keys is not None:
+            require_broadcast_size(c, mask.dims[1], keys, KEY_MASK)
+    else:
+        constrain_key_mask(c, mask, batch, queries, keys)
 
 
 def _value_width(c: InferenceContext, width: Dim, weights: Shape, bias: Shape | None, sizes: Ints) -> Dim:
@@ -272,7 +290,7 @@ def rotary_embedding(
         if isinstance(half, int) and half:
             c.divisible(x[2], 2 * half, "the hidden size must be divisible by twice the last axis of cos_cache")
     elif rotary_embedding_dim:
-        require_either(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
+        require_choice(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
     else:
         c.merge(half, width // 2, CACHE_WIDTH)
     if positions.dims is not None and len(positions.dims) == 2:

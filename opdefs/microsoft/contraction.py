@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.cast import dtype_name
-from opdefs.onnx.contraction import gemm
+from opdefs.onnx.contraction import gemm_shape
 from opdefs.rules.contraction import matmul
 from opdefs.rules.operands import require_vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
-onnx("FusedGemm", domain=MS)(gemm)
+
+@onnx("FusedGemm", domain=MS)
+def fused_gemm(
+    c: InferenceContext,
+    a: Shape,
+    b: Shape,
+    bias: Shape | None = None,
+    *,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> Shape:
+    """As Gemm, and an activation."""
+    return gemm_shape(c, a, b, bias, transA, transB)
 
 
 def swap_axes(x: Shape, swap: int, batch: int = 0) -> Shape:
@@ -84,7 +96,7 @@ def gemm_float8(
     dtype: int = 1,
 ) -> TensorType:
     """[M, K] x [K, N] -> [M, N] in the type `dtype`, either operand transposed."""
-    return TensorType(dtype_name(dtype), gemm(c, a, b, bias, transA=transA, transB=transB))
+    return TensorType(dtype_name(dtype), gemm_shape(c, a, b, bias, transA, transB))
 
 
 @onnx("GemmFastGelu", domain=MS)

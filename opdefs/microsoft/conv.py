@@ -7,7 +7,7 @@ import attrs
 from opdefs.microsoft.dialect import MS, NCHWC, onnx
 from opdefs.onnx import conv as base
 from opdefs.onnx.conv import global_pool, pool
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import require_vector
 from opdefs.rules.window import Window
 from shapeinf.expr import Dim, ceildiv

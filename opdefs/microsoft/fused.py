@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.elementwise import triangle
-from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import merge_optional, part_size, require_scalar, require_vector
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.operands import merge_optional, part_size, require_scalar, require_single, require_vector
 from shapeinf.expr import ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -138,6 +138,7 @@ def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b
 @onnx("ExpandDims", domain=MS, views={0: 0})
 def expand_dims(c: InferenceContext, x: Value, axis: Value) -> PartialTensor:
     """[*A, *B] -> [*A, 1, *B] with the new axis at `axis`; the contents are unchanged."""
+    require_single(c, axis.shape, "the axis must have exactly one element")
     known, rank = known_ints(axis), len(x.shape) + 1
     if not known:
         return PartialTensor(x.dtype, c.unknown_shape_of_rank(rank), None)

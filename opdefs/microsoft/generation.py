@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import require_single_inputs, scalar_size_or_fresh
+from opdefs.rules.operands import require_single_inputs
+from opdefs.rules.requested import scalar_size_or_fresh
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

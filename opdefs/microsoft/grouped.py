@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from opdefs.microsoft.attention import HIDDEN_SIZE, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import part_size, require_count, require_single, require_vector, scalar_size
-from shapeinf.expr import Dim, maximum
+from opdefs.rules.operands import part_size, require_count, require_single, require_vector
+from opdefs.rules.requested import scalar_size
+from opdefs.rules.unknowns import is_steady
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -73,15 +75,21 @@ def group_query_attention(
     _constrain_keys(c, query, key, value, past_key)
     if past_key is not None and past_value is not None:
         c.merge(past_key[2], past_value[2], "past_key and past_value must have the same length")
+    new = tokens if key is None else c.require_rank(key, 3, "key")[1]
+    before = 0 if past_key is None else c.require_rank(past_key, 4, "past_key")[2]
     known = _read_total(c, batch, lengths, total_length)
+    if sliding_window_cache:
+        total = c.fresh("total") if known is None else known
+    else:
+        total = _constrain_total(c, known, before, new)
+    _advise_single_batch(c, batch, tokens, total)
     _constrain_rotation(c, batch, tokens, cosines, sines, positions)
     constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
     require_vector(c, sink, num_heads, "head_sink must have one value per head")
     present_key, present_value = (
-        _present_cache(c, past, name, (batch, kv_num_heads, width), known, bool(sliding_window_cache))
+        _present_cache(c, past, name, (batch, kv_num_heads, width), total, bool(sliding_window_cache))
         for past, name in ((past_key, "past_key"), (past_value, "past_value"))
     )
-    total = c.fresh("scores") if known is None else known
     return Shape((batch, tokens, hidden)), present_key, present_value, Shape((batch, num_heads, tokens, total))
 
 
@@ -93,6 +101,34 @@ def _read_total(c: InferenceContext, batch: Dim, lengths: Shape, total: Value) -
     require_count(c, lengths, batch, message)
     require_single(c, total.shape, "total_sequence_length must have exactly one element")
     return scalar_size(c, total)
+
+
+def _constrain_total(c: InferenceContext, total: Dim | None, past: Dim, new: Dim) -> Dim:
+    """The number of past and new tokens, which is P + L of a growing cache, or at most P of a buffer of length P."""
+    grown = past + new
+    if past == 0:
+        message = "without a cache, total_sequence_length must equal the length of the keys"
+        return grown if total is None else c.merge(total, grown, message)
+    if total is None:
+        return c.fresh_at_most(grown, "total", c.interval(new).lo or 0)
+    c.at_least(total, new, "total_sequence_length must be at least the length of the keys")
+    if c.prove_eq(total, grown) is not True and c.prove_le(total, past) is not True:
+        message = "total_sequence_length must be that of past and new tokens, or at most that of a buffer of the past"
+        if c.prove_eq(total, grown) is False:
+            c.at_most(total, past, message)
+        elif c.prove_le(total, past) is False:
+            c.merge(total, grown, message)
+        else:
+            text = "{0} == {1} or {2} == {3}"
+            c.store.add_disjunction(text, c.source(message), total, grown, maximum(total, past), past)
+    return total
+
+
+def _advise_single_batch(c: InferenceContext, batch: Dim, tokens: Dim, total: Dim) -> None:
+    """Advise against several tokens of several samples behind past ones: onnxruntime's kernel rejects them."""
+    if is_steady(c, total) and c.prove_le(1, batch) is True and c.prove_le(1, tokens) is True:
+        message = "onnxruntime requires a batch of 1 for several new tokens behind past ones"
+        c.advise_at_most(minimum(minimum(batch - 1, tokens - 1), total - tokens), 0, message)
 
 
 def _constrain_rotation(
@@ -113,7 +149,7 @@ def _constrain_rotation(
 
 
 def _present_cache(
-    c: InferenceContext, past: Shape | None, name: str, dims: tuple[Dim, int, Dim], total: Dim | None, sliding: bool
+    c: InferenceContext, past: Shape | None, name: str, dims: tuple[Dim, int, Dim], total: Dim, sliding: bool
 ) -> TensorType:
     """[B, K, max(P, total), D] from the input `name` [B, K, P, D] (or no past); a sliding window keeps P.
 

@@ -26,7 +26,9 @@ class AttentionSizes:
     hidden: Dim
 
 
-def read_sizes(c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, heads: int) -> AttentionSizes:
+def attention_sizes(
+    c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, heads: int
+) -> AttentionSizes:
     """The sizes of a query [B, S, H] or [B, S, N, 3, D] (packed), a key [B, L, H], [B, L, N, 2, D] or [B, N, L, D]."""
     if len(query) == 5:
         return _packed_sizes(c, query, heads)
@@ -86,7 +88,7 @@ def multi_head_attention(
     num_heads: int,
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[B, S, H], [B, L, H], [B, L, V] -> [B, S, V], caches [B, N, P + L, D], scores [B, N, S, P + L]."""
-    sizes = read_sizes(c, query, key, value, num_heads)
+    sizes = attention_sizes(c, query, key, value, num_heads)
     require_single_inputs(c, (past_length,), 8)
     outputs = _outputs(c, sizes, past_key, past_value, num_heads, past_length is not None)
     keys = None if past_length is not None else outputs[1][2]
@@ -162,14 +164,24 @@ def decoder_multi_head_attention(
         width = part_size(c, hidden, num_heads, HIDDEN_SIZE)
         sizes = AttentionSizes(query[0], query[1], query[1], width, width, hidden)
     else:
-        sizes = read_sizes(c, query, key, value, num_heads)
+        sizes = attention_sizes(c, query, key, value, num_heads)
     require_single_inputs(c, (past_length, beams), 7)
     outputs = _outputs(c, sizes, past_key, past_value, num_heads, bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else outputs[1][2]
     if mask is not None:
         mask = c.require_rank(mask, 2, "mask_index")
+    if cache_indirection is not None:
+        _constrain_beams(c, cache_indirection, query[0], past_key if past_present_share_buffer else None)
     _constrain_masks(c, sizes, bias, mask, scores_bias, num_heads, keys)
     return outputs
+
+
+def _constrain_beams(c: InferenceContext, indirection: Shape, rows: Dim, buffer: Shape | None) -> None:
+    """Require [samples, beams, M] for `rows` rows, the beams of all samples, and a buffer [*, *, M, *]."""
+    samples, beams, length = c.require_rank(indirection, 3, "cache_indirection")
+    c.merge(samples * beams, rows, "cache_indirection must have a row for each beam of each sample")
+    if buffer is not None:
+        c.merge(length, c.require_rank(buffer, 4, "past_key")[2], "cache_indirection must be as long as the cache")
 
 
 @onnx("GatedRelativePositionBias", domain=MS)

@@ -8,6 +8,7 @@ from opdefs.rules.operands import (
     part_size,
     require_broadcast_size,
     require_broadcast_to,
+    require_multiple,
     require_single_inputs,
     require_vector,
 )
@@ -161,7 +162,6 @@ def ordered_layer_normalization(
 def gated_rms_norm(c: InferenceContext, x: Shape, scale: Shape, gate: Shape) -> Shape:
     """[*S, H*C], [C], [*S, H*C] -> [*S, H*C]."""
     x = c.merge(x, gate, "X and gate must have the same shape")
-    group = None if scale.dims is None else c.concrete(c.numel(scale))
-    if group and x.dims:
-        c.divisible(x[-1], group, "the last axis must be divisible by the length of scale")
+    if scale.dims is not None and x.dims:
+        require_multiple(c, x[-1], c.numel(scale), "the last axis must be divisible by the length of scale")
     return x

@@ -8,14 +8,10 @@ from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.concat import concat
 from opdefs.onnx.conv import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
-from opdefs.rules.elements import requested_dims
-from opdefs.rules.operands import (
-    constrain_scales,
-    require_scalar_inputs,
-    require_single,
-    require_single_inputs,
-    size_or_fresh,
-)
+from opdefs.rules.contents.elements import requested_dims
+from opdefs.rules.operands import require_scalar_inputs, require_single, require_single_inputs
+from opdefs.rules.requested import size_or_fresh
+from opdefs.rules.scales import constrain_scales
 from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value

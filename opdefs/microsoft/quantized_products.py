@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.onnx.contraction import gemm
+from opdefs.onnx.contraction import gemm_shape
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.contraction import matmul
-from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import (
-    constrain_column_scales,
-    merge_optional,
-    require_broadcast_size,
-    require_count,
-    require_either,
-    require_single_scale,
-    require_vector,
-)
+from opdefs.rules.operands import merge_optional, require_broadcast_size, require_choice, require_count, require_vector
+from opdefs.rules.scales import constrain_column_scales, require_single_scale
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -52,6 +45,9 @@ def matmul_n_bits(
     packed = c.dtype(3) == "uint8"
     _constrain_block_scales(c, zeros, N, ceildiv(blocks * bits, 8) if packed else blocks, "zero_points")
     require_vector(c, bias, N, "the bias must have N elements")
+    if groups is not None:
+        length = c.require_rank(groups, 1, "g_idx")[0]
+        require_choice(c, length, (K, blocks * block_size), "g_idx must have one index per row of B, or per padded row")
     return project(c, a, K, N)
 
 
@@ -214,7 +210,7 @@ def quantized_gemm(
     if b_scale.dims:
         c.require_rank(b_scale, 1, "b_scale")
         require_broadcast_size(c, b_scale.dims[0], columns, "b_scale must have exactly one element, or one per column")
-    return TensorType(c.dtype(8) or "float32", gemm(c, a, b, bias, transA=transA, transB=transB))
+    return TensorType(c.dtype(8) or "float32", gemm_shape(c, a, b, bias, transA, transB))
 
 
 @onnx("QOrderedMatMul", domain=MS)
@@ -254,7 +250,7 @@ def mixture_of_experts(
         _constrain_layer(c, router, layer, weights, bias)
     if x.dims and first.dims and second.dims:
         for v, name in ((first, "fc1_experts_weights"), (second, "fc2_experts_weights")):
-            require_either(c, x.dims[-1], (v[1], v[2]), f"{name} must have an axis of the hidden size of the input")
+            require_choice(c, x.dims[-1], (v[1], v[2]), f"{name} must have an axis of the hidden size of the input")
     return x
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
+from opdefs.onnx.attention import require_gate
 from opdefs.onnx.recurrent import Cells, recurrent_states
-from opdefs.rules.operands import merge_optional, part_size, require_count, require_either, require_vector
+from opdefs.rules.operands import merge_optional, part_size, require_count, require_multiple, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -37,26 +38,15 @@ def linear_attention(
         for i in (0, 1):
             c.merge(query[i], other[i], "query, key and value must have the same batch size and length")
     width = part_size(c, query[2], q_num_heads, "the last axis of the query must be divisible by q_num_heads")
-    if isinstance(width, int) and width:
-        c.divisible(key[2], width, "the last axis of the key must be divisible by the head size of the query")
-        heads = c.concrete(key[2] // width)
-        if heads and kv_num_heads % heads:
-            c.fail("kv_num_heads must be a multiple of the heads of the key", kv_num_heads, heads)
+    require_multiple(c, key[2], width, "the last axis of the key must be divisible by the head size of the query")
+    # the heads of the key are key[2] / width: kv_num_heads is a multiple of that
+    require_multiple(c, kv_num_heads * width, key[2], "kv_num_heads must be a multiple of the heads of the key")
     value_width = part_size(c, value[2], kv_num_heads, "the last axis of the value must be divisible by kv_num_heads")
     for gate, widest, name in ((decay, kv_num_heads * width, "decay"), (beta, 1, "beta")):
-        _constrain_gate(c, query, gate, (kv_num_heads, widest), name)
+        require_gate(c, query, gate, (kv_num_heads, widest), name)
     state = add_window(Shape((query[0], kv_num_heads, width, value_width)), state_window)
     output = Shape((query[0], query[1], value_width * max(q_num_heads, kv_num_heads)))
     return output, TensorType(c.dtype(3) or c.dtype(0), merge_optional(c, state, past, STATE))
-
-
-def _constrain_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
-    """Require [B, S, one of the choices]."""
-    if gate is not None:
-        batch, steps, last = c.require_rank(gate, 3, name)
-        for size, expected in ((batch, query[0]), (steps, query[1])):
-            c.merge(size, expected, f"{name} must have the batch size and the length of the query")
-        require_either(c, last, choices, f"the last axis of {name} must be {choices[0]} or {choices[1]}")
 
 
 @onnx("LinearAttentionGate", domain=MS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import merge_optional, part_size, require_broadcast_size, require_either
+from opdefs.rules.operands import merge_optional, part_size, require_broadcast_size, require_choice
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -39,7 +39,7 @@ def _constrain_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...
     if len(gates.dims) != len(branches):
         c.fail(message, gates)
     c.merge(Shape(gates.dims[:-1]), lead, message)
-    require_either(c, gates.dims[-1], (count, count * width if packed else count), message)
+    require_choice(c, gates.dims[-1], (count, count * width if packed else count), message)
 
 
 @onnx("HyperConnectionPostMix", domain=MS)
@@ -92,6 +92,6 @@ def _constrain_branch_scale(c: InferenceContext, scale: Shape | None, branches: 
     if scale is None or scale.dims is None:
         return
     if len(scale.dims) == 1:
-        require_either(c, scale.dims[0], (width, branches * width), message)
+        require_choice(c, scale.dims[0], (width, branches * width), message)
     else:
         c.merge(scale, Shape((branches, width)), message)

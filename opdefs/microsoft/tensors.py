@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.pad import pad
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.distinct import distinct_slices
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.contents.progressions import arithmetic_range
+from opdefs.rules.contents.rearrangement import choose_slices
 from opdefs.rules.gathering import constrain_indices, gather_nd
 from opdefs.rules.operands import require_vector
-from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -88,12 +90,21 @@ def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: V
 
 
 @onnx("Unique", domain=MS)
-def unique(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
+def unique(c: InferenceContext, x: Value) -> tuple[PartialTensor, PartialTensor, PartialTensor]:
     """[N] -> [U] distinct elements, [N] inverse indices, [U] counts; U is at most N."""
-    (size,) = c.require_rank(x, 1, "x")
-    bounds = c.interval(size)
-    values = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
-    return values, Shape((size,)), values
+    shape = c.require_rank(x.shape, 1, "x")
+    known = distinct_slices(c, x, None, ordered=False)
+    if known is None:
+        bounds = c.interval(shape[0])
+        each = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
+        return (
+            PartialTensor(x.dtype, each, None),
+            PartialTensor("int64", shape, None),
+            PartialTensor("int64", each, None),
+        )
+    each = Shape((len(known.first),))
+    values = choose_slices(x, known.first, 0, each)
+    return values, PartialTensor("int64", shape, known.inverse), PartialTensor("int64", each, known.counts)
 
 
 @onnx("UnfoldTensor", domain=MS)

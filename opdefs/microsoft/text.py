@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import merge_optional, require_scalar, require_single, require_vector, scalar_size_or_fresh
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.operands import merge_optional, require_scalar, require_single, require_vector
+from opdefs.rules.requested import scalar_size_or_fresh
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -63,6 +64,8 @@ def bifurcation_detector(
     if known:
         message = "pred_tokens must have one token more than src_tokens from prev_suffix_match_idx on"
         c.merge(more, total + 1 - known[0], message)
+    else:
+        c.at_most(more, total + 1, "pred_tokens must have at most one token more than src_tokens")
     low, high = c.interval(have).lo or 0, c.interval(have + more).hi
     return Shape((c.fresh("tokens", low, high),)), previous.shape
 

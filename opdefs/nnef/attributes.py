@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules import numbers
-from opdefs.rules.numbers import check_count, read_int
+from opdefs.rules.numbers import read_int
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
@@ -15,7 +15,7 @@ Listed = tuple[object, ...]
 """A list of integers in an attribute; an item may be the contents of a tensor of rank 0 or 1."""
 
 
-def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") -> int:
+def read_front_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") -> int:
     """An axis from 0 to rank - 1: neither NNEF nor tract counts from the end.
 
     Exporters for tract write negative axes as in torch; these are accepted with a warning.
@@ -30,17 +30,17 @@ def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") 
     return at
 
 
-def read_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") -> tuple[int, ...]:
+def read_front_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") -> tuple[int, ...]:
     """Several distinct axes."""
     if not isinstance(axes, tuple):
         axes = (axes,)
-    indices = tuple(read_axis(c, axis, rank, f"an item of {name}") for axis in axes)
+    indices = tuple(read_front_axis(c, axis, rank, f"an item of {name}") for axis in axes)
     if len(set(indices)) != len(indices):
         c.fail(f"{name} must not repeat an axis", indices)
     return indices
 
 
-def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
+def read_flat_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
     """A list of integers, each known, symbolic, or None if it is unknown."""
     if isinstance(values, tuple) and c.version == TRACT:  # where an item may be a tensor of several integers
         values = flatten(values)
@@ -66,23 +66,6 @@ def flatten(values: Listed) -> Listed:
         else:
             items.append(item)
     return tuple(items)
-
-
-def read_ints(
-    c: InferenceContext,
-    values: object,
-    name: str,
-    least: int | None = None,
-    count: int | None = None,
-    each: str = "axis of the input",
-) -> tuple[int, ...]:
-    """A list of `count` known integers, each at least `least`; raises NotKnown if one is symbolic."""
-    listed = numbers.read_ints(c, values, name)
-    if count is not None:
-        check_count(c, listed, name, count, each)
-    if least is not None and listed and min(listed) < least:
-        c.fail(f"the items of {name} must be at least {least}", listed)
-    return listed
 
 
 def check_choice(c: InferenceContext, value: str, choices: Sequence[str], name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.rules.operands import prove_unit
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -15,18 +16,6 @@ def broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
         return c.broadcast(*shapes)
     longest = max(len(s) for s in shapes)
     return c.broadcast(*(s if len(s) == longest else pad_rank(s, longest) for s in shapes))
-
-
-def require_broadcast_to(c: InferenceContext, target: Shape, shape: Shape, name: str) -> None:
-    """Require that the operand `name` broadcasts to the target without changing it."""
-    if target.dims is None or shape.dims is None:
-        return
-    message = f"{name} must broadcast to the shape of the input"
-    if len(shape) > len(target) and any(d != 1 for d in shape[len(target) :]):
-        c.fail(message, shape, target)
-    for d, size in zip(shape, target, strict=False):
-        if d != 1 and c.prove_le(2, d) is True:
-            c.merge(d, size, message)
 
 
 def pad_rank(shape: Shape, rank: int) -> Shape:
@@ -42,9 +31,14 @@ def extend_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
 
 
 def fit_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
-    """The shape; in the provisional dialect with this rank, if only trailing ones are added or removed."""
-    if c.version != PROVISIONAL or shape.dims is None or any(d != 1 for d in shape[rank:]):
+    """The shape; in the provisional dialect with this rank: trailing ones are added, or removed.
+
+    Symbolic sizes that are removed must be 1; a shape with other sizes there is returned as it is.
+    """
+    if c.version != PROVISIONAL or shape.dims is None or any(prove_unit(c, d) is False for d in shape[rank:]):
         return shape
+    for d in shape[rank:]:
+        c.merge(d, 1, f"an operand of rank {rank} may have more axes of extent 1 only")
     return pad_rank(Shape(shape[:rank]), rank)
 
 

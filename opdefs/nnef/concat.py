@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axis, read_dims, read_ints
+from opdefs.nnef.attributes import Listed, read_flat_dims, read_front_axis
 from opdefs.nnef.broadcasting import extend_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.schemas import TYPE_ARGUMENT
 from opdefs.nnef.sliding import check_border, read_pairs
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import move_elements
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import move_elements
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.gathering import gather as gather_tensor
-from opdefs.rules.numbers import check_count, read_int
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.numbers import check_count, read_int, read_ints
 from opdefs.rules.parts import split_axis
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import concat as concatenation
 from opdefs.rules.repetition import repeat_size
 from shapeinf.expr import Dim, exact_quotient
@@ -28,7 +28,7 @@ def concat(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
         c.fail("values must have at least one item")
     at = read_int(c, axis, "axis")
     xs = _align_ranks(c, values, at + 1)
-    read_axis(c, at, len(xs[0].shape))
+    read_front_axis(c, at, len(xs[0].shape))
     return concatenation(c, xs, at)
 
 
@@ -46,7 +46,7 @@ def stack(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
     shape = values[0].shape
     for value in values[1:]:
         shape = c.merge(shape, value.shape, "values must have the same shape")
-    at = read_axis(c, axis, len(shape) + 1)
+    at = read_front_axis(c, axis, len(shape) + 1)
     single = Shape((*shape[:at], 1, *shape[at:]))
     return concatenation(c, [reshape_elements(value, single) for value in values], at)
 
@@ -58,7 +58,7 @@ def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tu
     if len(shares) != c.num_outputs:
         c.fail("ratios must have one item per result", shares, c.num_outputs)
     shape = extend_rank(c, value.shape, read_int(c, axis, "axis") + 1)
-    at, total = read_axis(c, axis, len(shape)), sum(shares)
+    at, total = read_front_axis(c, axis, len(shape)), sum(shares)
     c.divisible(shape[at], total, f"the sum of ratios must divide the extent of axis {at}")
     unit = exact_quotient(shape[at], total)
     unit = shape[at] // total if unit is None else unit
@@ -68,7 +68,7 @@ def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tu
 @nnef("unstack")
 def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTensor, ...]:
     """[*A, n, *B] -> n slices [*A, *B]."""
-    at = read_axis(c, axis, len(value.shape))
+    at = read_front_axis(c, axis, len(value.shape))
     message = f"the number of results must equal the extent of axis {at}"
     c.merge(value.shape[at], c.num_outputs, message)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
@@ -78,7 +78,7 @@ def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTen
 @nnef("tile")
 def tile(c: InferenceContext, input: Value, *, repeats: Listed) -> PartialTensor:
     """[d, ...], repeats [r, ...] -> [d*r, ...]."""
-    counts = read_dims(c, repeats, "repeats")
+    counts = read_flat_dims(c, repeats, "repeats")
     if any(isinstance(n, int) and n < 1 for n in counts):
         c.fail("the items of repeats must be at least 1", counts)
     x = c.require_rank(input.shape, len(counts), "input") if input.shape.dims is None else input.shape
@@ -109,7 +109,7 @@ def _pad_extent(c: InferenceContext, size: Dim, amount: int) -> Dim:
 @nnef("gather")
 def gather(c: InferenceContext, input: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
     """[*A, d, *B], indices [*I] -> [*A, *I, *B]."""
-    return gather_tensor(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
+    return gather_tensor(c, input, indices, axis=read_front_axis(c, axis, len(input.shape)))
 
 
 @nnef("cast")

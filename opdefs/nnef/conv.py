@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_ints
+from opdefs.nnef.attributes import Listed
 from opdefs.nnef.broadcasting import fit_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding, slide, unslide
-from opdefs.rules.numbers import read_int
+from opdefs.rules.numbers import read_int, read_ints
+from opdefs.rules.operands import is_unit, require_broadcast_size, require_multiple
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
+
+GROUPS = "groups must divide the first extent of the filter"
 
 
 @nnef("conv")
@@ -22,7 +25,7 @@ def conv(
     count = _group_count(c, groups)
     if count == 0 and c.version != TRACT:
         c.merge(w[1], 1, "with groups = 0 the filter must have 1 channel")
-        _require_groups(c, x[1], w[0])
+        require_multiple(c, w[0], x[1], GROUPS)
     else:
         _match_channels(c, x[1], w, count)
     _check_bias(c, bias, w[0])
@@ -58,7 +61,7 @@ def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) 
         return w[0]
     c.merge(w[0], channels, "the first extent of the filter must equal the channels of the input")
     count = groups or channels
-    _require_groups(c, count, w[0])
+    require_multiple(c, w[0], count, GROUPS)
     return w[1] * count
 
 
@@ -66,7 +69,7 @@ def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -
     """Require a filter [K, C/groups, *W]; groups = 0 (tract only) stands for K groups."""
     message = "the second extent of the filter times groups must equal the channels of the input"
     c.merge(w[1] * (groups or w[0]), channels, message)
-    _require_groups(c, groups, w[0])
+    require_multiple(c, w[0], groups, GROUPS)
 
 
 def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
@@ -153,24 +156,17 @@ def _group_count(c: InferenceContext, groups: int) -> int:
     return count
 
 
-def _require_groups(c: InferenceContext, groups: Dim, count: Dim) -> None:
-    """Require that a known number of groups divides the first extent of the filter."""
-    if isinstance(groups, int) and groups > 1:
-        c.divisible(count, groups, "groups must divide the first extent of the filter")
-
-
 def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
     """Require a bias of one element, or [1, channels]."""
-    if bias is None or bias.dims is None or all(d == 1 for d in bias):
+    if bias is None or bias.dims is None or all(map(is_unit, bias)):
         return
     message = "bias must have one item for each output channel, or one for all"
     if c.version == TRACT:  # accepts any shape with this number of elements
-        c.merge(c.numel(bias), channels, message)
+        require_broadcast_size(c, c.numel(bias), channels, message)
         return
     bias = fit_rank(c, bias, 2)
     if len(bias) > 2:
         c.fail("bias must have rank 2 at most: [1, channels]", bias)
     if len(bias) == 2:
         c.merge(bias[0], 1, "the first extent of bias must be 1")
-    if c.prove_le(2, bias[-1]) is True:
-        c.merge(bias[-1], channels, message)
+    require_broadcast_size(c, bias[-1], channels, message)

@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from opdefs.nnef.broadcasting import broadcast, require_broadcast_to
+from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
-from opdefs.rules.elements import (
+from opdefs.rules.contents.conditions import select_by_condition
+from opdefs.rules.contents.elements import (
     Verdict,
     compare_le,
     dim_operation,
-    drop_overflow,
+    integer_operation,
     is_float,
     logical_and,
     logical_not,
     logical_or,
     map_elements,
-    selection,
 )
 from opdefs.rules.numbers import read_int
+from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
+from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
 OnDims = Callable[..., Dim | None]
@@ -52,8 +53,7 @@ def _map_dims(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> Par
     dtype = _common_dtype(xs)
     if is_float(dtype):
         return PartialTensor(dtype, shape, None)
-    lifted = dim_operation(operation)
-    return map_elements(dtype, shape, lambda *elements: drop_overflow(dtype, lifted(*elements)), *xs)
+    return map_elements(dtype, shape, integer_operation(c, dtype, operation), *xs)
 
 
 def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
@@ -179,7 +179,7 @@ def select(c: InferenceContext, condition: Operand, true_value: Operand, false_v
     """Broadcasting of all three; elements are known where the condition is."""
     shape = broadcast(c, condition.shape, true_value.shape, false_value.shape)
     dtype = _common_dtype((true_value, false_value))
-    return map_elements(dtype, shape, selection(c), condition, true_value, false_value)
+    return select_by_condition(c, dtype, shape, condition, true_value, false_value)
 
 
 @nnef("prelu", in_place=(0,))
@@ -189,9 +189,9 @@ def prelu(c: InferenceContext, x: Shape, alpha: Shape) -> Shape:
 
 
 @nnef("add_n", in_place=(0, 1))
-def add_n(c: InferenceContext, *x: Shape) -> Shape | TensorType:
+def add_n(c: InferenceContext, *x: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; of none, a scalar."""
-    return broadcast(c, *x) if x else TensorType("float32", Shape(()))
+    return _map_dims(c, lambda *dims: sum(dims), *x) if x else PartialTensor("float32", Shape(()), None)
 
 
 @nnef("copy_n")
@@ -213,15 +213,17 @@ def batch_normalization(
 
     Khronos' exporter writes parameters with more axes than the input, which Khronos' tools ignore: a warning.
     """
-    longer = 0
     for name, shape in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):
         if input.dims is not None and shape.dims is not None:
-            longer += any(d != 1 for d in shape[len(input) :])
+            for size in shape[len(input) :]:
+                c.expect(size, 1, "no parameter of batch_normalization may have more axes than the input")
             shape = Shape(shape[: len(input)])
-        require_broadcast_to(c, input, shape, name)
-    if longer:
-        c.expect(mean, input, "no parameter of batch_normalization may have more axes than the input")
+        _require_range(c, input, shape, name)
     return input
+
+
+def _require_range(c: InferenceContext, target: Shape, shape: Shape, name: str) -> None:
+    require_broadcast_to(c, shape, target, f"{name} must broadcast to the shape of the input", from_front=True)
 
 
 @nnef("min_max_linear_quantize", "linear_quantize")
@@ -246,7 +248,7 @@ def _check_quantization(c: InferenceContext, x: Shape, bits: int, **ranges: Shap
     if read_int(c, bits, "bits") < 1:
         c.fail("bits must be at least 1", bits)
     for name, shape in ranges.items():
-        require_broadcast_to(c, x, shape, name)
+        _require_range(c, x, shape, name)
     return x
 
 
@@ -266,6 +268,5 @@ def quantized_by(c: InferenceContext, tensor: Shape, *, parameter: str, shape: t
     if len(shape) > rank:
         c.fail(f"{message}: its rank must be at most {rank}")
     for axis, extent in enumerate(shape):
-        if extent != 1:
-            c.merge(tensor[axis], extent, message)
+        require_broadcast_size(c, extent, tensor[axis], message)
     return ()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_ints
+from opdefs.nnef.attributes import Listed
 from opdefs.nnef.broadcasting import extend_rank, merge_shapes
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding, slide, unslide
+from opdefs.rules.numbers import read_ints
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, check_choice, read_ints
+from opdefs.nnef.attributes import Listed, check_choice
 from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import check_border
+from opdefs.rules.numbers import read_ints
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axes, read_dims, read_ints
+from opdefs.nnef.attributes import Listed, read_flat_dims, read_front_axes
 from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
-from opdefs.rules.elements import move_elements
-from opdefs.rules.numbers import read_int
-from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.contents.elements import move_elements
+from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.numbers import read_int, read_ints
 from opdefs.rules.reshaping import reshape_dims
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
@@ -19,7 +19,7 @@ def reshape(
     c: InferenceContext, input: Value, *, shape: Listed, axis_start: int = 0, axis_count: int = -1
 ) -> PartialTensor:
     """`axis_count` axes from `axis_start` on replaced by those in `shape`: 0 keeps an extent, -1 is inferred."""
-    requested = read_dims(c, shape, "shape")
+    requested = read_flat_dims(c, shape, "shape")
     start, count = read_int(c, axis_start, "axis_start"), read_int(c, axis_count, "axis_count")
     known = [d for d in requested if isinstance(d, int)]
     if any(d < -1 for d in known):
@@ -88,7 +88,7 @@ def transpose(
 @nnef("squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
     """Axes of extent 1 removed."""
-    removed = read_axes(c, axes, len(input.shape))
+    removed = read_front_axes(c, axes, len(input.shape))
     for axis in removed:
         c.merge(input.shape[axis], 1, f"axis {axis} must have an extent of 1 to be squeezed")
     return reshape_elements(input, Shape(d for i, d in enumerate(input.shape) if i not in removed))
@@ -98,6 +98,6 @@ def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor
 def unsqueeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
     """Axes of extent 1 inserted at the positions `axes` of the output."""
     rank = len(input.shape) + len(axes)
-    new = read_axes(c, axes, rank)
+    new = read_front_axes(c, axes, rank)
     rest = iter(input.shape)
     return reshape_elements(input, Shape(1 if i in new else next(rest) for i in range(rank)))

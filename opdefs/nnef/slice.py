@@ -7,9 +7,9 @@ rejected.
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, is_computed, read_axes, read_dims, read_ints
+from opdefs.nnef.attributes import Listed, is_computed, read_flat_dims, read_front_axes
 from opdefs.nnef.dialect import nnef
-from opdefs.rules.numbers import check_count
+from opdefs.rules.numbers import check_count, read_ints
 from opdefs.rules.parts import HUGE, count_from_front, slice_elements
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT
@@ -25,8 +25,8 @@ def slice_(
     c: InferenceContext, input: Value, *, axes: Listed, begin: Listed, end: Listed, stride: Listed = ()
 ) -> PartialTensor:
     """`begin:end:stride` of the named axes; negative positions count from the end."""
-    named = read_axes(c, axes, len(input.shape))
-    firsts, lasts = read_dims(c, begin, "begin"), read_dims(c, end, "end")
+    named = read_front_axes(c, axes, len(input.shape))
+    firsts, lasts = read_flat_dims(c, begin, "begin"), read_flat_dims(c, end, "end")
     check_count(c, firsts, "begin", len(named), "item of axes")
     check_count(c, lasts, "end", len(named), "item of axes")
     steps = read_ints(c, stride, "stride", None, len(named), "item of axes") if stride else (1,) * len(named)

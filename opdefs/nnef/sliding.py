@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.nnef.attributes import Listed, check_choice, read_ints
-from opdefs.rules.numbers import check_count
+from opdefs.nnef.attributes import Listed, check_choice
+from opdefs.rules.numbers import check_count, read_ints
 from opdefs.rules.window import describe_windows, same_size, window_span
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_dims
+from opdefs.nnef.attributes import Listed, read_flat_dims
 from opdefs.nnef.broadcasting import extend_rank, merge_shapes
 from opdefs.nnef.dialect import nnef
 from shapeinf.expr import Dim
@@ -15,7 +15,7 @@ from shapeinf.ops import InferenceContext
 @nnef("external")
 def external(c: InferenceContext, *, shape: Listed) -> Shape:
     """The attribute `shape`; in the provisional dialect, 0 is an unknown extent."""
-    return Shape(_extent(c, i, d) for i, d in enumerate(read_dims(c, shape, "shape")))
+    return Shape(_extent(c, i, d) for i, d in enumerate(read_flat_dims(c, shape, "shape")))
 
 
 def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
@@ -31,21 +31,21 @@ def variable(c: InferenceContext, *, shape: Listed, label: str) -> Shape:
     """The attribute `shape`; the label names a file."""
     if not label or (c.version != PROVISIONAL and not LABEL.fullmatch(label)):
         c.fail("label must be made of letters, digits and the characters _ - . / \\", label)
-    return _read_shape(c, shape)
+    return _declared_shape(c, shape)
 
 
 @nnef("constant")
 def constant(c: InferenceContext, *, shape: Listed, value: tuple[object, ...]) -> Shape:
     """The attribute `shape`; one value per element, or one for all."""
-    result = _read_shape(c, shape)
+    result = _declared_shape(c, shape)
     total = c.numel(result)
     if len(value) not in (1, total):
         c.fail("value must have one item for each element, or one for all", f"{len(value)} items", result)
     return result
 
 
-def _read_shape(c: InferenceContext, shape: Listed) -> Shape:
-    dims = read_dims(c, shape, "shape")
+def _declared_shape(c: InferenceContext, shape: Listed) -> Shape:
+    dims = read_flat_dims(c, shape, "shape")
     if any(isinstance(d, int) and d < 1 for d in dims):
         c.fail("the items of shape must be at least 1", dims)
     return Shape(c.fresh(f"shape.{i}", 1) if d is None else d for i, d in enumerate(dims))

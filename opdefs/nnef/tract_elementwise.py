@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axes, read_axis
+from opdefs.nnef.attributes import Listed, read_front_axes, read_front_axis
 from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
-from opdefs.rules.conversion import convert
+from opdefs.rules.contents.bits import bitwise_operation, inversion, shift_operation
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import map_elements
+from opdefs.rules.contents.logic import logical_xor
+from opdefs.rules.contents.products import multiplication
+from opdefs.rules.contents.truth import infinity_test, is_not_a_number
+from opdefs.rules.reduction import running_total
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import InferenceContext, Operand, Value
 
 
 def read_dtype(c: InferenceContext, name: str) -> str:
@@ -19,13 +25,18 @@ def read_dtype(c: InferenceContext, name: str) -> str:
     return dtype
 
 
+@nnef("square", in_place=(0,))
+def square(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]."""
+    multiply = multiplication(c, x.dtype)
+    return map_elements(x.dtype, x.shape, lambda element: multiply(element, element), x)
+
+
 @nnef(
-    "square",
     "recip",
     "tract_core_round_even",
     "tract_core_erf",
     "tract_core_hard_swish",
-    "tract_core_bitnot",
     "tract_core_tan",
     "tract_core_acos",
     "tract_core_asin",
@@ -53,29 +64,42 @@ def element_wise_input(c: InferenceContext, input: Shape) -> TensorType:
 
 
 @nnef("tract_core_is_nan", "tract_onnx_is_nan")
-def is_nan(c: InferenceContext, x: Shape) -> TensorType:
+def is_nan(c: InferenceContext, x: Value) -> PartialTensor:
     """[*S] -> [*S] booleans."""
-    return TensorType("bool", x)
+    return map_elements("bool", x.shape, is_not_a_number, x)
 
 
 @nnef("tract_core_is_inf", "tract_onnx_isinf")
-def is_inf(c: InferenceContext, input: Shape) -> TensorType:
+def is_inf(c: InferenceContext, input: Value) -> PartialTensor:
     """[*S] -> [*S] booleans."""
-    return TensorType("bool", input)
+    return map_elements("bool", input.shape, infinity_test(), input)
 
 
-@nnef(
-    "tract_core_xor",
-    "tract_core_bitand",
-    "tract_core_bitor",
-    "tract_core_bitxor",
-    "tract_shl",
-    "tract_shr",
-    in_place=(0, 1),
-)
-def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
+@nnef("tract_core_xor", in_place=(0, 1))
+def exclusive_or(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting from the first axis, as in NNEF."""
-    return TensorType(c.dtype(0) or c.dtype(1), broadcast(c, a, b))
+    return map_elements(a.dtype or b.dtype, broadcast(c, a.shape, b.shape), logical_xor, a, b)
+
+
+@nnef("tract_core_bitand", "tract_core_bitor", "tract_core_bitxor", in_place=(0, 1))
+def bitwise(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+    """Broadcasting from the first axis, as in NNEF."""
+    dtype, name = a.dtype or b.dtype, c.op_def.name.removeprefix("tract_core_bit")
+    return map_elements(dtype, broadcast(c, a.shape, b.shape), bitwise_operation(c, dtype, name), a, b)
+
+
+@nnef("tract_shl", "tract_shr", in_place=(0, 1))
+def shift(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+    """Broadcasting from the first axis, as in NNEF."""
+    dtype = a.dtype or b.dtype
+    operation = shift_operation(c, dtype, left=c.op_def.name == "tract_shl")
+    return map_elements(dtype, broadcast(c, a.shape, b.shape), operation, a, b)
+
+
+@nnef("tract_core_bitnot", in_place=(0,))
+def bitwise_not(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]."""
+    return map_elements(x.dtype, x.shape, inversion(c, x.dtype), x)
 
 
 @nnef("tract_core_clamped_swiglu", in_place=(0, 1))
@@ -94,15 +118,26 @@ def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
 def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
     """[*S] -> [*S]."""
     if x.dims is not None:
-        read_axes(c, axes, len(x))
+        read_front_axes(c, axes, len(x))
     return TensorType(c.dtype(0), x)
 
 
-@nnef("tract_core_rms_norm", "tract_transformers_rms_norm", "tract_core_cumsum", "tract_pulse_cumsum")
+@nnef("tract_core_cumsum")
+def cumulative_sum(
+    c: InferenceContext, input: Value, *, axis: int, exclusive: object = False, reverse: object = False
+) -> PartialTensor:
+    """[*S] -> [*S]: the running sums along an axis."""
+    at = read_front_axis(c, axis, len(input.shape)) if input.shape.dims is not None else None
+    if not isinstance(exclusive, bool) or not isinstance(reverse, bool):
+        return PartialTensor(input.dtype, input.shape, None)
+    return running_total(c, input, at, exclusive=exclusive, reverse=reverse)
+
+
+@nnef("tract_core_rms_norm", "tract_transformers_rms_norm", "tract_pulse_cumsum")
 def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """[*S] -> [*S]."""
     if input.dims is not None:
-        read_axis(c, axis, len(input))
+        read_front_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)
 
 
@@ -110,7 +145,7 @@ def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
 def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: int, out_dt: str = "") -> TensorType:
     """[*S] -> [*S] in the type `out_dt`, by default that of the input."""
     if input.dims is not None:
-        read_axis(c, axis, len(input))
+        read_front_axis(c, axis, len(input))
     return TensorType(read_dtype(c, out_dt) if out_dt else c.dtype(0), input)
 
 
@@ -132,7 +167,7 @@ def _check_state(c: InferenceContext, input: Shape, state: Shape, axis: int, *, 
     """Require that the state has the shape of a slice of the input, without the axis of parts if there is one."""
     if input.dims is None:
         return
-    at = read_axis(c, axis, len(input) - parts)
+    at = read_front_axis(c, axis, len(input) - parts)
     rest = [d for i, d in enumerate(input) if i != at]
     if parts:
         c.merge(rest.pop(), 2, "the last axis must have size 2 (real and imaginary part)")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import read_ints
 from opdefs.nnef.dialect import nnef
+from opdefs.rules.numbers import read_ints
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

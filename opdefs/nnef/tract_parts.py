@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from math import prod
-
-from opdefs.nnef.attributes import Listed, flatten, read_axes, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, flatten, read_front_axes, read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_elementwise import read_dtype
-from opdefs.nnef.tract_shapes import read_size
-from opdefs.rules.elements import to_dim
+from opdefs.nnef.tract_shapes import read_extent
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.ordering import extreme_positions, top_elements
+from opdefs.rules.contents.rearrangement import keep_band
+from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
-from opdefs.rules.parts import HUGE, slice_size
+from opdefs.rules.numbers import read_ints
+from opdefs.rules.parts import HUGE, slice_axes, slice_size
+from opdefs.rules.reduction import reduce_elements
+from opdefs.rules.reshaping import transpose
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -29,14 +33,14 @@ def tract_gather(
     c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = ""
 ) -> PartialTensor:
     """[*A, d, *B], indices [*I] -> [*A, *I, *B]; `datum_type` is the type of unpacked elements."""
-    gathered = gather(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
+    gathered = gather(c, input, indices, axis=read_front_axis(c, axis, len(input.shape)))
     return PartialTensor(read_dtype(c, datum_type), gathered.shape, None) if datum_type else gathered
 
 
 @nnef("tract_core_gather_elements")
-def tract_gather_elements(c: InferenceContext, input: Shape, indices: Value, *, axis: int) -> TensorType:
+def tract_gather_elements(c: InferenceContext, input: Value, indices: Value, *, axis: int) -> PartialTensor:
     """[*S], indices [*T] -> [*T]."""
-    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=read_axis(c, axis, len(input))))
+    return gather_elements(c, input, indices, axis=read_front_axis(c, axis, len(input.shape)))
 
 
 @nnef("tract_core_gather_nd")
@@ -53,7 +57,7 @@ def tract_scatter_elements(
     c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
 ) -> PartialTensor:
     """[*S], indices and updates [*T] -> [*S]; tract checks the updates at run time: a warning."""
-    at = read_axis(c, axis, len(input.shape))
+    at = read_front_axis(c, axis, len(input.shape))
     c.expect(indices.shape, updates.shape, "indices and updates must have the same shape")
     if c.warnings:
         return PartialTensor(input.dtype, input.shape, None)
@@ -61,20 +65,23 @@ def tract_scatter_elements(
 
 
 @nnef("tract_core_downsample")
-def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, modulo: int = 0) -> TensorType:
+def downsample(c: InferenceContext, input: Value, *, axis: int, stride: int, modulo: int = 0) -> PartialTensor:
     """[*A, d, *B] -> [*A, ceil((d - modulo) / stride), *B]: every `stride`-th slice from `modulo` on."""
     (step,), (first,) = read_ints(c, stride, "stride"), read_ints(c, modulo, "modulo", 0)
     if step == 0:
         c.fail("stride must not be 0")
-    at = read_axis(c, axis, len(input))
-    return TensorType(c.dtype(0), replace_axis(input, at, slice_size(c, input[at], first, HUGE, abs(step))))
+    at = read_front_axis(c, axis, len(input.shape))
+    shape = replace_axis(input.shape, at, slice_size(c, input.shape[at], first, HUGE, abs(step)))
+    if input.elements is None or step < 0:
+        return PartialTensor(input.dtype, shape, None)
+    return slice_axes(c, input, [at], [first], [HUGE], [step])
 
 
 @nnef("tract_core_dyn_slice")
 def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
     """[*A, d, *B] -> [*A, len, *B]: `start:end` of an axis."""
-    at = read_axis(c, axis, len(input))
-    length = read_size(c, len_, "len")
+    at = read_front_axis(c, axis, len(input))
+    length = read_extent(c, len_, "len")
     first, last = flatten((start,)), flatten((end,))
     if len(first) != 1 or len(last) != 1:
         c.fail("start and end must each be one number", first, last)
@@ -85,35 +92,44 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
 
 
 @nnef("tract_core_topk")
-def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
+def top_k(
+    c: InferenceContext, input: Value, *, k: object, axis: int, largest: object = None
+) -> tuple[PartialTensor, PartialTensor]:
     """[*A, d, *B] -> values and indices [*A, k, *B]."""
-    at = read_axis(c, axis, len(input))
+    at = read_front_axis(c, axis, len(input.shape))
     known = all(item is not None for item in flatten((k,)))
     if known:
-        shape = top_k_shape(c, input, at, read_size(c, k, "k"))
+        shape = top_k_shape(c, input.shape, at, read_extent(c, k, "k"))
     else:
-        shape = replace_axis(input, at, fresh_count(c, input[at]))
-    return TensorType(c.dtype(0), shape), TensorType("int64", shape)
+        shape = replace_axis(input.shape, at, fresh_count(c, input.shape[at]))
+    values = top_elements(c, input, at, shape, largest=largest)[0] if isinstance(largest, bool) else None
+    return PartialTensor(input.dtype, shape, values), PartialTensor("int64", shape, None)
 
 
 @nnef("tract_core_trilu", in_place=(0,))
-def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
-    """[*B, M, N] -> [*B, M, N]."""
-    if input.dims is not None and len(input) < 2:
-        c.fail("the input must have rank 2 or more", input)
-    return TensorType(c.dtype(0), input)
+def triangle(c: InferenceContext, input: Value, k: Value, *, upper: object = None) -> PartialTensor:
+    """[*B, M, N] -> [*B, M, N]: zeros below, or without `upper` above, the diagonal `k`."""
+    if input.shape.dims is not None and len(input.shape) < 2:
+        c.fail("the input must have rank 2 or more", input.shape)
+    named = known_ints(k)
+    if input.elements is None or not named or not isinstance(upper, bool):
+        return PartialTensor(input.dtype, input.shape, None)
+    return keep_band(input, -named[0], None) if upper else keep_band(input, None, named[0])
 
 
 @nnef("tract_core_one_hot")
 def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: object) -> TensorType:
     """[*A, *B] -> [*A, dim, *B] with the new axis at `axis`."""
-    at = read_axis(c, axis, len(input) + 1)
-    return TensorType("float32", Shape((*input[:at], read_size(c, dim, "dim"), *input[at:])))
+    at = read_front_axis(c, axis, len(input) + 1)
+    return TensorType("float32", Shape((*input[:at], read_extent(c, dim, "dim"), *input[at:])))
 
 
 @nnef("tract_onnx_non_zero")
 def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> TensorType:
     """[*S] -> [rank, count]; `count_symbol` names the count."""
+    positions = nonzero_positions(input, nonzero_flags(c, input)) if input.shape.dims else None
+    if positions is not None and not count_symbol:
+        return transpose(positions, (1, 0))
     count = nonzero_count(c, input)
     if not count_symbol:
         return TensorType("int64", Shape((len(input.shape), count)))
@@ -140,22 +156,24 @@ def non_max_suppression(
 
 
 @nnef("tract_core_argmax_reduce_last", "tract_core_argmin_reduce_last")
-def extreme_index(c: InferenceContext, input: Shape, *, axes: Listed) -> TensorType:
-    """The sizes of the axes become 1."""
-    return TensorType("int64", _reduce(c, input, axes))
+def extreme_index(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
+    """The sizes of the axes become 1; contents for a single axis: of equal elements, the last one counts."""
+    shape, reduced = _reduce(c, input.shape, axes), read_front_axes(c, axes, len(input.shape))
+    if input.elements is None or len(set(reduced)) != 1:
+        return PartialTensor("int64", shape, None)
+    largest = "argmax" in c.op_def.name
+    return PartialTensor("int64", shape, extreme_positions(c, input, reduced[0], shape, largest=largest, last=True))
 
 
 @nnef("tract_core_product_reduce")
 def product(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
-    """The sizes of the axes become 1; the product of a vector of known integers is known."""
+    """The sizes of the axes become 1."""
     shape = _reduce(c, input.shape, axes)
-    if input.elements is None or len(shape) != 1 or not axes:
+    if input.elements is None or not axes:
         return PartialTensor(input.dtype, shape, None)
-    factors = [to_dim(element) for element in input.elements]
-    known = [factor for factor in factors if factor is not None]
-    return PartialTensor(input.dtype, shape, (prod(known),) if len(known) == len(factors) else None)
+    return reduce_elements(c, input, set(read_front_axes(c, axes, len(input.shape))), shape, "Prod")
 
 
 def _reduce(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
-    reduced = set(read_axes(c, axes, len(x)))
+    reduced = set(read_front_axes(c, axes, len(x)))
     return Shape(1 if i in reduced else d for i, d in enumerate(x))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, read_front_axis
 from opdefs.nnef.conv import conv
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding
 from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.rules.contraction import einsum
-from opdefs.rules.numbers import check_count
+from opdefs.rules.numbers import check_count, read_ints
+from opdefs.rules.operands import require_broadcast_size
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -70,7 +71,7 @@ def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     rank = c.same_rank(a, b)
     listed = read_ints(c, axes, "axes", 0)
     check_count(c, listed, "axes", 6, "axis of the three matrices")
-    rows, sum_a, sum_b, columns, rows_out, columns_out = (read_axis(c, axis, rank) for axis in listed)
+    rows, sum_a, sum_b, columns, rows_out, columns_out = (read_front_axis(c, axis, rank) for axis in listed)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
         c.fail("axes must name two different axes of A, of B and of the result", axes)
     c.merge(a[sum_a], b[sum_b], "the inner dimensions of A and B must be equal")
@@ -99,6 +100,6 @@ def quantized_conv(
     """
     (count,) = read_ints(c, group if groups == 1 else groups, "groups", 0)
     shape = conv(c, input, filter, sliding=sliding, groups=count)
-    if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
-        c.merge(bias[0], shape[1], "the bias must have one element per output channel")
+    if bias is not None and bias.rank == 1:
+        require_broadcast_size(c, bias[0], shape[1], "the bias must have one element, or one per output channel")
     return TensorType(read_dtype(c, output_dt) if output_dt else None, shape)

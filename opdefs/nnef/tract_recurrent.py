@@ -6,9 +6,10 @@ reader writes the body once, between the operations `tract_scan_*`, which do not
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
+from opdefs.rules.numbers import read_ints
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -19,7 +20,7 @@ def scan_chunk(c: InferenceContext, input: Shape, *, axis: int, chunk: int) -> T
     """[*A, d, *B] -> [*A, chunk, *B], the part of one call; with a negative chunk the scan starts at the end."""
     if chunk == 0:
         c.fail("chunk must not be 0", chunk)
-    return TensorType(c.dtype(0), replace_axis(input, read_axis(c, axis, len(input)), abs(chunk)))
+    return TensorType(c.dtype(0), replace_axis(input, read_front_axis(c, axis, len(input)), abs(chunk)))
 
 
 @nnef("tract_scan_state")
@@ -51,13 +52,13 @@ def scan_full(
     calls = [_call_count(c, x, *ways) for x, *ways in zip(scanned, *known, strict=True)]
     for other in calls[1:]:
         c.merge(calls[0], other, "scanned tensors must have the same number of chunks")
-    at = read_axis(c, axis, len(result))
+    at = read_front_axis(c, axis, len(result))
     return TensorType(c.dtype(0), replace_axis(result, at, result[at] * calls[0]))
 
 
 def _call_count(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> Dim:
     """The number of chunks of a scanned tensor."""
-    size = scanned[read_axis(c, axis, len(scanned))]
+    size = scanned[read_front_axis(c, axis, len(scanned))]
     return size if abs(chunk) == 1 else ceildiv(size, abs(chunk))
 
 

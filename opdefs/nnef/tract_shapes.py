@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, flatten, read_ints
+from opdefs.nnef.attributes import Listed, flatten
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_elementwise import read_dtype
-from opdefs.rules.elements import move_elements, to_dim
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import arithmetic_range
+from opdefs.rules.contents.elements import move_elements, to_dim
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import arithmetic_range
+from opdefs.rules.numbers import read_ints
 from shapeinf.expr import Dim, Dimension, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def read_sizes(c: InferenceContext, value: object, name: str) -> tuple[Dim, ...]:
+def read_extents(c: InferenceContext, value: object, name: str) -> tuple[Dim, ...]:
     """The sizes in an attribute, whose items may be tensors of several sizes; a new unknown for an unknown size."""
     items = flatten(value if isinstance(value, tuple) else (value,))
-    return tuple([_read_item(c, item, name) for item in items])
+    return tuple([_read_extent(c, item, name) for item in items])
 
 
-def _read_item(c: InferenceContext, item: object, name: str) -> Dim:
+def _read_extent(c: InferenceContext, item: object, name: str) -> Dim:
     if item is None:
         return c.fresh(name)
     dim = to_dim(item) if isinstance(item, (int, float, Dimension)) else None
@@ -29,9 +30,9 @@ def _read_item(c: InferenceContext, item: object, name: str) -> Dim:
     return dim
 
 
-def read_size(c: InferenceContext, value: object, name: str) -> Dim:
+def read_extent(c: InferenceContext, value: object, name: str) -> Dim:
     """The single size in an attribute."""
-    dims = read_sizes(c, value, name)
+    dims = read_extents(c, value, name)
     if len(dims) != 1:
         c.fail(f"`{name}` must be one number", value)
     return dims[0]
@@ -68,7 +69,7 @@ def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = N
 @nnef("tract_core_broadcast")
 def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTensor:
     """The broadcast of the input and the attribute `shape`, aligned at the last axis as in numpy."""
-    result = c.broadcast(input.shape, Shape(read_sizes(c, shape, "shape")))
+    result = c.broadcast(input.shape, Shape(read_extents(c, shape, "shape")))
     return move_elements(input, result, lambda array: numpy_function("broadcast_to")(array, [*result]))
 
 
@@ -108,4 +109,4 @@ def submodel(c: InferenceContext, *inputs: Shape, label: str) -> Shape:
 @nnef("tract_onnx_random")
 def random(c: InferenceContext, *, datum_type: str, shape: Listed) -> TensorType:
     """The attribute `shape`."""
-    return TensorType(read_dtype(c, datum_type), Shape(read_sizes(c, shape, "shape")))
+    return TensorType(read_dtype(c, datum_type), Shape(read_extents(c, shape, "shape")))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from math import isfinite
 
-from opdefs.nnef.attributes import read_axis, read_ints
+from opdefs.nnef.attributes import read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
-from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import size_or_fresh
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.numbers import read_ints
+from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.resize import scale_size
 from opdefs.rules.sampling import grid_sample as sample_at_grid
 from shapeinf.expr import Dim
@@ -23,7 +24,7 @@ _COMPLEX = {"float16": "complex64", "float32": "complex64", "float64": "complex1
 def fourier_transform(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """[*S, 2] -> [*S, 2]; the last axis holds real and imaginary part."""
     if input.dims is not None:
-        read_axis(c, axis, len(input))
+        read_front_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)
 
 
@@ -33,7 +34,7 @@ def short_time_transform(
 ) -> TensorType:
     """[*A, d, *B] -> [*A, frames, frame, *B] with `(d - frame) // stride + 1` frames."""
     (length,), (step,) = read_ints(c, frame, "frame", 1), read_ints(c, stride, "stride", 1)
-    at = read_axis(c, axis, len(input))
+    at = read_front_axis(c, axis, len(input))
     c.at_least(input[at], length, "the axis must be at least as long as `frame`")
     frames = (input[at] - length) // step + 1
     return TensorType(c.dtype(0), Shape((*input[:at], frames, length, *input[at + 1 :])))
@@ -94,7 +95,7 @@ def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: 
     """[*A, d, *B] -> [*A, d + overlap, *B]: a pulse with the end of the previous one."""
     read_ints(c, delay, "delay", 0)
     (repeated,) = read_ints(c, overlap, "overlap", 0)
-    at = read_axis(c, axis, len(input))
+    at = read_front_axis(c, axis, len(input))
     return TensorType(c.dtype(0), replace_axis(input, at, input[at] + repeated))
 
 
@@ -102,5 +103,5 @@ def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: 
 def pulse(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """[*S] -> [*S]: the padding of a stream lies inside its pulses."""
     if input.dims is not None:
-        read_axis(c, axis, len(input))
+        read_front_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, check_choice, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, check_choice, read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
-from opdefs.nnef.tract_shapes import read_sizes
-from shapeinf.expr import Dim
+from opdefs.nnef.tract_shapes import read_extents
+from opdefs.rules.numbers import read_ints
+from opdefs.rules.operands import require_broadcast_to, require_multiple
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -27,7 +28,7 @@ def attention(
     batch = c.merge(batch, v[0], "query and value must have the same batch size")
     if rank == 4:
         c.merge(k[1], v[1], "key and value must have the same number of heads")
-        _check_groups(c, q[1], k[1])
+        require_multiple(c, q[1], k[1], HEADS)
     return TensorType(c.dtype(0), Shape((batch, *q[1:-1], v[-1])))
 
 
@@ -36,10 +37,10 @@ def token_cache(
     c: InferenceContext, input: Shape, *, axis: int, past_sequence_shape: Listed, input_sequence_shape: Listed
 ) -> TensorType:
     """[*A, S, *B] -> [*A, P + S, *B]: the input behind the past, whose shape is an attribute."""
-    past = read_sizes(c, past_sequence_shape, "past_sequence_shape")
-    new = read_sizes(c, input_sequence_shape, "input_sequence_shape")
+    past = read_extents(c, past_sequence_shape, "past_sequence_shape")
+    new = read_extents(c, input_sequence_shape, "input_sequence_shape")
     input = c.require_rank(input, len(past))
-    at = read_axis(c, axis, len(past))
+    at = read_front_axis(c, axis, len(past))
     c.expect(input, Shape(new), "the input must have the shape input_sequence_shape")
     c.expect(replace_axis(input, at, past[at]), Shape(past), "past and input must have equal sizes except along axis")
     return TensorType(c.dtype(0), replace_axis(input, at, past[at] + input[at]))
@@ -49,20 +50,15 @@ def token_cache(
 def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
     """[B, Hq, S, D], [B, H, T, D] twice -> [B, Hq, S, D]; the cached keys and values are not in the document."""
     q, k, v = (c.require_rank(x, 4, name) for x, name in ((q, "q"), (k, "k"), (v, "v")))
-    read_axis(c, axis, 4)
+    read_front_axis(c, axis, 4)
     c.merge(k, v, "key and value must have the same shape")
     c.merge(q[0], k[0], "query and key must have the same batch size")
     c.merge(q[-1], k[-1], "query and key must have the same head size")
-    _check_groups(c, q[1], k[1])
+    require_multiple(c, q[1], k[1], HEADS)
     return TensorType(c.dtype(0), q)
 
 
-def _check_groups(c: InferenceContext, queries: Dim, keys: Dim) -> None:
-    """Reject known numbers of heads of which that of the query is not a multiple of that of the key."""
-    if isinstance(queries, int) and isinstance(keys, int) and (keys == 0 or queries % keys):
-        c.fail("the query heads must be a multiple of the key heads", queries, keys)
-
-
+HEADS = "the query heads must be a multiple of the key heads"
 LAYOUTS = ("canonical", "linear")
 """Layouts of expert weights: [E, in, out], or [E, out, in] as in torch."""
 
@@ -105,12 +101,7 @@ def experts(
 @nnef("tract_transformers_scaled_masked_softmax")
 def masked_softmax(c: InferenceContext, input: Shape, mask: Shape) -> TensorType:
     """[*S], a mask that broadcasts to it, aligned at the last axis -> [*S]."""
-    if input.dims is not None and mask.dims is not None:
-        if len(mask) > len(input):
-            c.fail("mask must have at most the rank of the input", input, mask)
-        for own, other in zip(reversed(input.dims), reversed(mask.dims), strict=False):
-            if c.prove_le(2, other) is True:  # a named extent may also be 1
-                c.merge(own, other, "mask must broadcast to the shape of the input")
+    require_broadcast_to(c, mask, input, "mask must broadcast to the shape of the input")
     return TensorType(c.dtype(0), input)
 
 

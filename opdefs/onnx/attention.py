@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import require_broadcast_to, require_vector
+from opdefs.rules.operands import part_size, require_broadcast_to, require_choice, require_multiple, require_vector
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
+
+HEADS = "the heads of Q must be a multiple of the heads of K"
 
 
 def head_size(c: InferenceContext, hidden: Dim, heads: int, operand: str, attribute: str) -> Dim:
     """The size of one head of the packed last axis of an operand; `attribute` states the number of heads."""
     if heads < 1:
         c.fail(f"{operand} of rank 3 requires that the attribute {attribute!r} is at least 1", heads)
-    c.divisible(hidden, heads, f"the last axis of {operand} must be divisible by {attribute}")
-    return hidden // heads
+    return part_size(c, hidden, heads, f"the last axis of {operand} must be divisible by {attribute}")
 
 
 def split_heads(c: InferenceContext, x: Shape, heads: int, operand: str, attribute: str) -> Shape:
@@ -63,8 +64,7 @@ def attention(
         total = _cache_length(c, past_key, key, "past_key")
         total_value = _cache_length(c, past_value, value, "past_value")
         c.merge(total, total_value, "past_key and past_value must have the same length")
-    if isinstance(key[1], int) and key[1]:
-        c.divisible(query[1], key[1], "the heads of Q must be a multiple of the heads of K")
+    require_multiple(c, query[1], key[1], HEADS)
     scores = Shape((query[0], query[1], query[2], total))
     _check_mask(c, mask, scores)
     require_vector(c, lengths, query[0], "nonpad_kv_seqlen must have one value per sample")
@@ -131,8 +131,7 @@ def flex_attention(
         c.fail("Q, K and V must have the same element type", *sorted(t for t in types if t))
     q, k, v = c.require_rank(q, 4, "Q"), c.require_rank(k, 4, "K"), c.require_rank(v, 4, "V")
     _match_operands(c, q, k, v)
-    if isinstance(q[1], int) and isinstance(k[1], int) and k[1] and q[1] % k[1]:
-        c.fail("the heads of Q must be a multiple of the heads of K", q[1], k[1])
+    require_multiple(c, q[1], k[1], HEADS)
     precision = dtype_name(softmax_precision) or ("float64" if c.dtype(0) == "float64" else "float32")
     scores = PartialTensor(precision, Shape((q[0], q[1], q[2], k[2])), None)
     for name in ("score_mod", "prob_mod"):
@@ -215,8 +214,8 @@ def linear_attention(
     if past is not None:
         state = c.merge(state, past, "past_state must be [batch, kv_num_heads, key head size, value head size]")
         size, wide = state[2], state[3]
-    _check_gate(c, query, decay, (kv_num_heads, kv_num_heads * size), "decay")
-    _check_gate(c, query, beta, (1, kv_num_heads), "beta")
+    require_gate(c, query, decay, (kv_num_heads, kv_num_heads * size), "decay")
+    require_gate(c, query, beta, (1, kv_num_heads), "beta")
     return Shape((query[0], query[1], q_num_heads * wide)), TensorType(c.dtype(3) or c.dtype(0), state)
 
 
@@ -233,15 +232,14 @@ def _check_gates(c: InferenceContext, rule: str, decay: Shape | None, beta: Shap
             c.fail(f"update_rule={rule} {'requires' if is_required else 'does not accept'} {name}")
 
 
-def _check_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
+def require_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
     """Require [B, T, one of the choices]."""
     if gate is None:
         return
     batch, steps, last = c.require_rank(gate, 3, name)
     for size, expected in ((batch, query[0]), (steps, query[1])):
         c.merge(size, expected, f"{name} must have the batch size and the length of the query")
-    if all(c.prove_eq(last, choice) is False for choice in choices):
-        c.fail(f"the last axis of {name} must be {choices[0]} or {choices[1]}", last)
+    require_choice(c, last, choices, f"the last axis of {name} must be {choices[0]} or {choices[1]}")
 
 
 @onnx("CausalConvWithState", since=27)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.conversion import convert
-from shapeinf.lattice import PartialTensor, Shape, TensorType, numpy_dtype
+from opdefs.rules.contents.conversion import convert, reinterpret
+from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
 from shapeinf.lattice.dtypes import FROM_ONNX_NAMES, ONNX_CODES, ONNX_NAMES
 from shapeinf.ops import InferenceContext, Value
 
@@ -25,7 +25,7 @@ def cast(c: InferenceContext, x: Value, *, to: object, saturate: int = 1) -> Par
 
 
 @onnx("BitCast", in_place=(0,))
-def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
+def bit_cast(c: InferenceContext, x: Value, *, to: int) -> PartialTensor:
     """[*S] -> [*S] in the type `to`, which has as many bits as that of the input."""
     c.state_types(dtype_name(to))
     target, source = dtype_name(to), c.dtype(0)
@@ -33,7 +33,7 @@ def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
         c.fail("the type of the input and `to` must be numeric", source, target or to)
     if source is not None and bits(source) != bits(target):
         c.fail("the type of the input and `to` must have the same number of bits", source, target)
-    return TensorType(target, x)
+    return reinterpret(x, target, x.shape)
 
 
 def bits(dtype: str) -> int:

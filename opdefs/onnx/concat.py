@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.contents.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.operands import is_unit, prove_unit, require_vector
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
@@ -12,9 +13,15 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-@onnx("Concat")
-def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
+@onnx("Concat", since=4)
+def concat(c: InferenceContext, *xs: Value, axis: int) -> PartialTensor:
     """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B]."""
+    return concat_tensors(c, xs, axis)
+
+
+@onnx("Concat")
+def concat_with_default(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
+    """Before opset 4 the axis is 1 by default."""
     return concat_tensors(c, xs, axis)
 
 
@@ -35,12 +42,13 @@ def _expand_shape(c: InferenceContext, x: Shape, requested: tuple[Dim | None, ..
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:
             c.fail("the sizes in shape must be at least 0", b)
-        if (a == b or a == 1 or b == 1) and (isinstance(b, int) or (b is not None and c.store.bounds(b)[0] >= 0)):
-            result.append(b if a == 1 else a)
+        is_size = isinstance(b, int) or (b is not None and c.store.bounds(b)[0] >= 0)
+        if is_size and b is not None and (a == b or is_unit(a) or is_unit(b)):
+            result.append(b if is_unit(a) else a)
         elif b is not None and c.prove_le(0, b) is True:
             result.append(c.broadcast_dim(a, b))
         else:
-            result.append(a if c.prove_le(2, a) is True else c.fresh(f"expand.{i}"))
+            result.append(a if prove_unit(c, a) is False else c.fresh(f"expand.{i}"))
     return Shape(result)
 
 
@@ -49,10 +57,8 @@ def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
     """[d, ...], repeats [r, ...] -> [d*r, ...]."""
     if x.shape.dims is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"tile.{i}") for i in range(len(requested_dims(c, repeats)))), None)
-    c.require_rank(repeats.shape, 1, "`repeats`")
+    require_vector(c, repeats.shape, len(x.shape), "repeats must have one value per axis of the input")
     counts = known_dims(repeats) or (None,) * len(x.shape)
-    if len(counts) != len(x.shape):
-        c.fail("repeats must have one value per axis of the input", x.shape, counts)
     return tile_axes(c, x, counts)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import is_listable, requested_dims
-from opdefs.rules.progressions import arithmetic_range, fill_tensor
+from opdefs.rules.contents.constants import number_of
+from opdefs.rules.contents.elements import is_listable, requested_dims
+from opdefs.rules.contents.progressions import arithmetic_range, fill_tensor
+from opdefs.rules.contents.rearrangement import identity_matrix
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
@@ -45,13 +47,13 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     dtype = value.dtype if value is not None else "float32"
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
     c.state_types(dtype)
-    result = _requested_shape(c, shape, dtype)
+    result = _constant_shape(c, shape, dtype)
     if not is_listable(result):
         return fill_tensor(dtype, result, fill)
     return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))
 
 
-def _requested_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
+def _constant_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
     dims = requested_dims(c, shape, dtype=dtype)
     if shape.dtype == "int32":
         c.fail("`input` must have type int64", shape.dtype)
@@ -65,10 +67,12 @@ onnx("Range")(arithmetic_range)
 
 
 @onnx("EyeLike")
-def eye_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> PartialTensor:
-    """[M, N] -> [M, N]."""
-    c.state_types(dtype_name(dtype) or c.dtype(0))
-    return PartialTensor(dtype_name(dtype) or c.dtype(0), c.require_rank(x, 2, "input"), None)
+def eye_like(c: InferenceContext, x: Shape, *, dtype: int = 0, k: int = 0) -> PartialTensor:
+    """[M, N] -> [M, N]: ones on the diagonal `k`, zeros elsewhere."""
+    kind = dtype_name(dtype) or c.dtype(0)
+    c.state_types(kind)
+    shape = c.require_rank(x, 2, "input")
+    return identity_matrix(kind, shape, k, number_of(kind, 1), number_of(kind, 0))
 
 
 @onnx("RandomNormal", "RandomUniform")

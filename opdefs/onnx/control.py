@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.branching import run_branch, truth_of_number
-from opdefs.rules.elements import logical_not, to_dim
+from opdefs.rules.contents.elements import logical_not, to_dim
 from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
 from opdefs.rules.sequences import create_sequence
@@ -109,7 +109,8 @@ def batched_scan(
     states, inputs = _split_inputs(c, values, num_scan_inputs)
     batch, each_state = _drop_batch(c, states)
     slices, count = _slices(c, _drop_batch(c, inputs)[1], ())
-    after, outputs = _run_scan(c, run, each_state, slices, batch * count, certain=False)
+    certain = lengths is None and c.prove_le(1, batch * count) is True
+    after, outputs = _run_scan(c, run, each_state, slices, batch * count, certain=certain)
     stacks = (stack(c, stack(c, element, count, 0), batch, 0) for element in outputs)
     return (*(stack(c, element, batch, 0) for element in after), *stacks)
 

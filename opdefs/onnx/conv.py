@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import constrain_filter_scales, require_single, require_single_scale, require_vector
+from opdefs.rules.operands import require_groups, require_single, require_vector
+from opdefs.rules.scales import constrain_filter_scales, require_single_scale
 from opdefs.rules.window import (
     Window,
     advise_no_cropping,
@@ -39,14 +40,6 @@ def _match_kernel(c: InferenceContext, kernel: Sequence[Dim], kernel_shape: Ints
     """Require the attribute `kernel_shape`, if it is set, to equal the spatial axes of the weights."""
     for known, size in zip(kernel_shape, kernel, strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
-
-
-def require_groups(c: InferenceContext, channels: Dim, group: int, message: str) -> None:
-    """Require that the channels split into groups of equal size."""
-    if group < 1:
-        c.fail("group must be at least 1", group)
-    if group > 1:
-        c.divisible(channels, group, message)
 
 
 @onnx("ConvInteger")
@@ -149,10 +142,23 @@ def conv_transpose(
     if output_shape:
         return Shape((x[0], channels, *_requested_transposed(c, full, steps, output_shape)))
     extra = spatial_attribute(output_padding, rank, 0, c, "output_padding")
+    _constrain_output_padding(c, x[2:], extra, steps, spread)
     padded = [size + more for size, more in zip(full, extra, strict=True)]
     cropped, pairs = _crop_transposed(c, x[2:], padded, steps, window)
     describe_windows(c, cropped, w[2:], steps, pairs, spread)
     return Shape((x[0], channels, *cropped))
+
+
+def _constrain_output_padding(
+    c: InferenceContext, sizes: Sequence[Dim], extra: Sequence[int], steps: Sequence[int], spread: Sequence[int]
+) -> None:
+    """Require that a convolution of the padded output returns the size of the input."""
+    for size, more, step, dilation in zip(sizes, extra, steps, spread, strict=True):
+        if more >= max(step, dilation, 1):
+            c.fail("output_padding must be less than the stride or the dilation", more, step, dilation)
+        if more:
+            c.at_least(size, 1, "output_padding requires an input that is not empty")
+            c.advise_at_most(more, step - 1, "onnxruntime requires an output_padding that is less than the stride")
 
 
 def _transposed_operands(c: InferenceContext, x: Shape, w: Shape, kernel_shape: Ints) -> tuple[Shape, Shape]:
@@ -198,7 +204,7 @@ def pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -
     """[N, C, *S] -> [N, C, *window(S)]."""
     kernel = window.kernel_shape
     if not kernel:
-        c.fail("the required attribute 'kernel_shape' is missing")
+        c.fail("kernel_shape must have a size for each spatial axis")
     x = c.require_rank(x, len(kernel) + 2, "x")
     _advise_elements(c, x)
     return Shape((*x[:2], *windows(c, x[2:], kernel, window, bool(ceil_mode), must_fit=False)))

@@ -8,6 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
+from opdefs.rules.operands import is_unit
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
 from shapeinf.ops import CostContext, OpCost
@@ -208,7 +209,7 @@ def fourier(c: CostContext) -> OpCost:
     if not isinstance(length, int):
         raise NotKnown("the operations of a transform of symbolic length are not a polynomial: bind the length")
     count = c.product(*(size for i, size in enumerate(y[:-1]) if i != at))
-    return layers.transform(c, count, length, real=x[-1] == 1)
+    return layers.transform(c, count, length, real=is_unit(x[-1]))
 
 
 @onnx.cost("STFT")
@@ -220,7 +221,7 @@ def short_time_fourier(c: CostContext) -> OpCost:
         raise NotKnown("the length of a frame is not known")
     count = c.product(y[0], y[1])
     windowed = c.product(count, length) if c.has_input(2) else 0
-    transformed = layers.transform(c, count, length, real=c.input(0)[-1] == 1)
+    transformed = layers.transform(c, count, length, real=is_unit(c.input(0)[-1]))
     return OpCost(operations=c.sum(transformed.operations, windowed))
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.arithmetic import (
+from opdefs.rules.contents.arithmetic import (
     absolute,
+    approximate_rule,
     binary_rule,
     division_rule,
     extreme,
@@ -20,27 +21,30 @@ from opdefs.rules.arithmetic import (
     limit_elements,
     numpy_broadcast,
     power,
+    reciprocal,
     sign,
     total,
     truncated_remainder,
     unary_rule,
     unknown,
 )
-from opdefs.rules.elements import dim_operation, fold_elements, is_float, known_ints
-from opdefs.rules.floats import FloatArithmetic
-from opdefs.rules.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.bits import bitwise_operation, inversion, shift_operation
+from opdefs.rules.contents.elements import dim_operation, fold_elements, is_float, known_ints, map_elements
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.progressions import add, multiply, subtract
+from opdefs.rules.contents.rearrangement import keep_band
+from opdefs.rules.contents.truth import infinity_test, is_not_a_number
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to, require_scalar, require_single
-from opdefs.rules.progressions import add, multiply, subtract
-from opdefs.rules.reduction import running_total
+from opdefs.rules.reduction import mean_by_weight, running_total
 from shapeinf.expr import maximum
 from shapeinf.lattice import PartialTensor, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
 @onnx(
-    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Gelu"),
-    *("HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Mish", "Selu"),
-    *("Shrink", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
+    *("Celu", "Cosh", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Shrink", "Softsign"),
+    *("Swish", "Tan", "ThresholdedRelu"),
     in_place=(0,),
 )
 @onnx(*("LRN", "LpNormalization", "MeanVarianceNormalization"))
@@ -77,15 +81,18 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
 
 
 @onnx("Trilu", in_place=(0,))
-def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
-    """[*B, N, M] -> [*B, N, M]; `k` has one element."""
-    if x.dims is not None and len(x.dims) < 2:
-        c.fail("the input must have rank 2 or more", x)
-    require_single(c, k, "k must have exactly one element")
-    return x
+def triangle(c: InferenceContext, x: Value, k: Value | None = None, *, upper: int = 1) -> PartialTensor:
+    """[*B, N, M] -> [*B, N, M]: zeros below, or without `upper` above, the diagonal `k`, a single element."""
+    if x.shape.dims is not None and len(x.shape.dims) < 2:
+        c.fail("the input must have rank 2 or more", x.shape)
+    require_single(c, None if k is None else k.shape, "k must have exactly one element")
+    named = (0,) if k is None else known_ints(k)
+    if x.elements is None or not named:
+        return PartialTensor(x.dtype, x.shape, None)
+    return keep_band(x, -named[0], None) if upper else keep_band(x, None, named[0])
 
 
-def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
+def _axis_of_operand(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
     """The axis that the one-element input `axis` holds; None if it or the rank is unknown."""
     require_single(c, axis.shape, "axis must have exactly one element")
     if x.dims == ():
@@ -94,19 +101,11 @@ def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None
     return c.axis(known[0], len(x)) if known and x.dims is not None else None
 
 
-@onnx("CumProd")
-def cumulative_product(c: InferenceContext, x: Shape, axis: Value) -> Shape:
-    """[*S] -> [*S]; `axis` has one element."""
-    _read_axis(c, x, axis)
-    return x
-
-
-@onnx("CumSum")
-def cumulative_sum(
-    c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
-) -> PartialTensor:
-    """[*S] -> [*S]; the contents of vectors stay known."""
-    return running_total(c, x, _read_axis(c, x.shape, axis), exclusive=bool(exclusive), reverse=bool(reverse))
+@onnx("CumSum", "CumProd")
+def cumulative(c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0) -> PartialTensor:
+    """[*S] -> [*S]: the running sums or products along the axis in the single element of `axis`."""
+    along, operation = _axis_of_operand(c, x.shape, axis), c.op_def.name.removeprefix("Cum")
+    return running_total(c, x, along, exclusive=bool(exclusive), reverse=bool(reverse), operation=operation)
 
 
 @onnx("Identity", views={0: 0})
@@ -117,14 +116,18 @@ def identity(c: InferenceContext, x: Type) -> Type:
 
 onnx("Abs", in_place=(0,))(absolute)
 onnx("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
+onnx("Relu", in_place=(0,))(
+    unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0))
+)
 onnx("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 onnx("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 onnx("Round", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
-onnx("Exp", in_place=(0,))(unary_rule(numpy_function("exp"), unknown))
-onnx("Log", in_place=(0,))(unary_rule(numpy_function("log"), unknown))
-onnx("Reciprocal", in_place=(0,))(unary_rule(lambda x: 1 / x, unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
+for _name in ("exp", "log", "sin", "cos", "atan", "asin", "acos", "sinh", "asinh", "acosh", "atanh", "tanh", "sigmoid"):
+    onnx(_name.capitalize(), in_place=(0,))(approximate_rule(_name))
+onnx("Erf", in_place=(0,))(approximate_rule("erf"))
+onnx("Softplus", in_place=(0,))(approximate_rule("softplus"))
+onnx("Reciprocal", in_place=(0,))(reciprocal)
 onnx("Sign", in_place=(0,))(sign)
 
 
@@ -161,7 +164,7 @@ def pow_(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
 def _extreme_rule(name: str) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
         """Numpy broadcasting of any number of inputs."""
-        return extreme(name, c.broadcast(*(x.shape for x in xs)), *xs)
+        return extreme(c, name, c.broadcast(*(x.shape for x in xs)), *xs)
 
     return rule
 
@@ -177,10 +180,45 @@ def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
 
 
 @onnx("Mean", since=8, in_place=(0, 1))
-@onnx("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
-def broadcasting(c: InferenceContext, *xs: Shape) -> Shape:
-    """Numpy broadcasting of any number of inputs."""
-    return c.broadcast(*xs)
+def mean(c: InferenceContext, *xs: Operand) -> PartialTensor:
+    """Numpy broadcasting of any number of inputs; contents where all are known."""
+    dtype = xs[0].dtype
+    shape = c.broadcast(*(x.shape for x in xs))
+    return map_elements(dtype, shape, lambda *elements: mean_by_weight(c, dtype, elements), *xs)
+
+
+@onnx("BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
+def bitwise(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+    """Numpy broadcasting; contents where both are known, or where one is a constant of few groups of bits."""
+    name = c.op_def.name.removeprefix("Bitwise").lower()
+    return map_elements(a.dtype, c.broadcast(a.shape, b.shape), bitwise_operation(c, a.dtype, name), a, b)
+
+
+@onnx("BitwiseNot", in_place=(0,))
+def bitwise_not(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]: all bits inverted."""
+    return map_elements(x.dtype, x.shape, inversion(c, x.dtype), x)
+
+
+@onnx("BitShift", in_place=(0, 1))
+def bit_shift(c: InferenceContext, a: Operand, b: Operand, *, direction: str) -> PartialTensor:
+    """Numpy broadcasting; a shift by a known number of bits is a product or a quotient."""
+    if direction not in ("LEFT", "RIGHT"):
+        c.fail("direction must be LEFT or RIGHT", direction)
+    operation = shift_operation(c, a.dtype, left=direction == "LEFT")
+    return map_elements(a.dtype, c.broadcast(a.shape, b.shape), operation, a, b)
+
+
+@onnx("IsNaN")
+def is_nan(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]: false for sizes and their fractions."""
+    return map_elements("bool", x.shape, is_not_a_number, x)
+
+
+@onnx("IsInf")
+def is_inf(c: InferenceContext, x: Operand, *, detect_negative: int = 1, detect_positive: int = 1) -> PartialTensor:
+    """[*S] -> [*S]: false for sizes and their fractions."""
+    return map_elements("bool", x.shape, infinity_test(bool(detect_negative), bool(detect_positive)), x)
 
 
 @onnx("Max", "Min", "Sum", "Mean", in_place=(0, 1))
@@ -213,7 +251,7 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
         return PartialTensor(x.dtype, x.shape, None)
     for bound, name in ((low, "min"), (high, "max")):
         require_single(c, None if bound is None else bound.shape, f"{name} must have exactly one element")
-    return limit_elements(x, low, high)
+    return limit_elements(c, x, low, high)
 
 
 # In versions 7 to 11, which are for inference only, the output is the input; others may drop elements.
@@ -221,9 +259,10 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
 @onnx("Dropout", since=12, in_place=(0,))
 @onnx("Dropout", in_place=(0,))
 def dropout(
-    c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
-) -> tuple[Shape, Shape]:
-    """Output and mask have the shape of the input."""
+    c: InferenceContext, x: Value, ratio: Shape | None = None, training: Value | None = None
+) -> tuple[PartialTensor, Shape]:
+    """Output and mask have the shape of the input, which is the output unless `training_mode` is or may be true."""
     require_scalar(c, ratio, "ratio")
-    require_scalar(c, training, "training_mode")
-    return x, x
+    require_scalar(c, None if training is None else training.shape, "training_mode")
+    infers = c.version >= 7 and (training is None or training.elements == (False,))
+    return x if infers else PartialTensor(x.dtype, x.shape, None), x.shape

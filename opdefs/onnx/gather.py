@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import is_listable, known_dims, known_ints
+from opdefs.rules.contents.elements import is_listable, known_dims, known_ints
+from opdefs.rules.contents.rearrangement import reverse_parts
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, one_hot_tensor, scatter_elements, scatter_nd
 from opdefs.rules.operands import require_single, require_vector
 from shapeinf.lattice import PartialTensor, Shape
@@ -44,15 +45,18 @@ def tensor_scatter(
 
 @onnx("ReverseSequence")
 def reverse_sequence(
-    c: InferenceContext, x: Shape, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
-) -> Shape:
+    c: InferenceContext, x: Value, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
+) -> PartialTensor:
     """[*S] -> [*S]; one length per sample, at most the size of the time axis."""
-    samples, steps = x[c.axis(batch_axis, len(x))], x[c.axis(time_axis, len(x))]
+    batch, time = c.axis(batch_axis, len(x.shape)), c.axis(time_axis, len(x.shape))
+    samples, steps = x.shape[batch], x.shape[time]
     require_vector(c, lengths.shape, samples, "sequence_lens must have one value per sample")
     known = known_ints(lengths)
     if known:
         c.at_most(max(known), steps, "sequence_lens must be at most the size of the time axis")
-    return x
+    if known is None or x.elements is None or any(length < 0 for length in known) or batch == time:
+        return PartialTensor(x.dtype, x.shape, None)
+    return reverse_parts(x, known, batch, time)
 
 
 @onnx("OneHot")

@@ -50,6 +50,7 @@ def op_def(definition: Any) -> OpDef:
         {name: _attribute(name, a) for name, a in sorted(definition.attributes.items())},
         deprecated=definition.deprecated,
         expand=expansion(definition.domain, definition.name, definition.since_version) if is_function else None,
+        complete=True,
     )
 
 

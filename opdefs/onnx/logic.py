@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.arithmetic import numpy_broadcast
-from opdefs.rules.elements import logical_not, logical_or, map_elements, selection
-from opdefs.rules.logic import (
+from opdefs.rules.contents.arithmetic import numpy_broadcast
+from opdefs.rules.contents.conditions import select_by_condition
+from opdefs.rules.contents.elements import logical_not, logical_or, map_elements
+from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
     GREATER_EQUAL,
@@ -39,4 +40,4 @@ def negation(c: InferenceContext, x: Operand) -> PartialTensor:
 def where(c: InferenceContext, condition: Operand, x: Operand, y: Operand) -> PartialTensor:
     """Numpy broadcasting of all three; elements are known where the condition is, or where both choices are equal."""
     shape = c.broadcast(condition.shape, x.shape, y.shape)
-    return map_elements(x.dtype, shape, selection(c), condition, x, y)
+    return select_by_condition(c, x.dtype, shape, condition, x, y)

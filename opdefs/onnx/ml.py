@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.rearrangement import choose_slices
 from opdefs.rules.gathering import constrain_indices
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, MapType, PartialTensor, SequenceType, Shape, TensorType
@@ -134,13 +136,18 @@ def _single_attribute(
 
 
 @ml("ArrayFeatureExtractor")
-def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Shape:
+def array_feature_extractor(c: InferenceContext, x: Value, indices: Value) -> PartialTensor:
     """[*S, C], I indices -> [*S, I]; a vector [C] -> [1, I]."""
-    if len(x) == 0:
-        c.fail("X must have rank 1 or more", x)
+    if len(x.shape) == 0:
+        c.fail("X must have rank 1 or more", x.shape)
     count = c.fresh("count") if indices.shape.dims is None else c.numel(indices.shape)
-    constrain_indices(c, indices, x[-1])
-    return Shape((1, count)) if len(x) == 1 else Shape((*x[:-1], count))
+    constrain_indices(c, indices, x.shape[-1])
+    shape = Shape((1, count)) if len(x.shape) == 1 else Shape((*x.shape[:-1], count))
+    known = known_ints(indices)
+    size = x.shape[-1]
+    if known is None or x.elements is None or not isinstance(size, int) or any(not 0 <= i < size for i in known):
+        return PartialTensor(x.dtype, shape, None)
+    return choose_slices(x, known, len(x.shape) - 1, shape)
 
 
 @ml("FeatureVectorizer")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints, move_elements
-from opdefs.rules.operands import require_single
+from opdefs.rules.contents.elements import known_dims, known_ints, move_elements
+from opdefs.rules.operands import require_single, require_vector
 from opdefs.rules.padding import pad_elements
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 from shapeinf.ops.structure import INT64_MAX
+
+FILLED = "an empty axis can only be padded with a constant"
+PAIRS = "pads must have a begin and an end for each axis"
 
 
 @onnx("Pad", since=11)
@@ -32,9 +35,12 @@ def pad(
     before = _infer_rank(c, x.shape, pads.shape) if axes is None else x.shape
     rank = len(before)
     named = tuple(range(rank)) if axes is None else known_ints(axes)
+    if named is None and axes is not None:
+        _constrain_lengths(c, pads.shape, axes.shape, rank)
     if named is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"pad.{i}") for i in range(rank)), None)
     padded = c.axes(named, rank)
+    require_vector(c, pads.shape, 2 * len(padded), PAIRS)
     amounts = known_dims(pads) or (None,) * (2 * len(padded))
     shape = _pad_dims(c, before, padded, amounts, mode)
     known = known_ints(pads)
@@ -44,13 +50,19 @@ def pad(
     return move_elements(x, shape, lambda array: pad_elements(array, padded, known, filling))
 
 
+def _constrain_lengths(c: InferenceContext, pads: Shape, axes: Shape, rank: int) -> None:
+    """Require a begin and an end for each of the axes, which are distinct."""
+    c.merge(pads.require()[0], 2 * axes.require()[0], PAIRS)
+    c.at_most(axes.require()[0], rank, "the number of axes must be at most the rank of the input")
+
+
 def _infer_rank(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
     """The shape of the input; an unknown rank is half the number of pads."""
     count = c.concrete(pads[0]) if x.dims is None and pads.rank == 1 else None
     if count is None:
         return x
     if count % 2:
-        c.fail("pads must have a begin and an end for each axis", pads)
+        c.fail(PAIRS, pads)
     return c.require_rank(x, count // 2)
 
 
@@ -73,33 +85,52 @@ def _pad_all_axes(c: InferenceContext, x: Shape, amounts: Ints, mode: str) -> Sh
 
 def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None], mode: str) -> Shape:
     if len(amounts) != 2 * len(axes):
-        c.fail("pads must have a begin and an end for each axis", tuple(amounts))
+        c.fail(PAIRS, tuple(amounts))
     dims = list(x)
     for i, axis in enumerate(axes):
         begin, end = amounts[i], amounts[i + len(axes)]
         if isinstance(begin, int) and isinstance(end, int) and begin + end > INT64_MAX:
             c.fail("the sum of the pads of an axis must be at most 2**63 - 1", begin, end)
         if mode != "constant":
-            _require_elements(c, dims[axis], begin, end)
+            _require_filling(c, dims[axis], begin, end)
         if mode == "reflect" and begin is not None and end is not None:
-            _advise_reflection(c, dims[axis], begin, end)
+            _advise_reflection(c, _crop(dims[axis], begin, end), begin, end)
         dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _pad_dim(c, dims[axis], begin + end)
     return Shape(dims)
 
 
-def _require_elements(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
-    """Require that an axis that grows is not empty: its own elements are the padding."""
-    if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
-        c.at_least(size, 1, "an empty axis can only be padded with a constant")
+def _crop(size: Dim, begin: Dim, end: Dim) -> Dim:
+    """The size that negative pads leave of an axis."""
+    return size + minimum(begin, 0) + minimum(end, 0)
 
 
-def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:
-    """Advise against reflections longer than the axis: numpy repeats them, onnxruntime rejects them."""
+def _require_filling(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
+    """Require that an axis that grows has elements after the crop: these are the padding.
+
+    Where both pads cancel each other, an empty axis stays empty. An axis that is only cropped needs no elements, but
+    onnxruntime requires one.
+    """
+    if not isinstance(begin, int) or not isinstance(end, int):
+        if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
+            c.at_least(size, 1, FILLED)
+        return
+    left = _crop(size, begin, end)
+    if begin <= 0 and end <= 0:
+        if begin or end:
+            c.advise_at_most(1, left, "onnxruntime rejects an axis that is cropped to nothing unless mode is constant")
+    elif begin + end or c.prove_le(1, size) is True:
+        c.at_least(left, 1, FILLED)
+    elif size != 0:
+        text = "{0} == {1} or {2} == 0"
+        c.store.add_disjunction(text, c.source(FILLED), maximum(left, 1), left, size)
+
+
+def _advise_reflection(c: InferenceContext, left: Dim, begin: Dim, end: Dim) -> None:
+    """Advise against reflections longer than what is left of the axis: numpy repeats them, onnxruntime rejects them."""
     message = "onnxruntime rejects reflections longer than the axis without its border; the specification sets no limit"
-    crops = c.prove_le(0, begin) is not True or c.prove_le(0, end) is not True
     amount = maximum(begin, end)
-    if not crops and amount != 0:
-        c.advise_at_most(amount, size - 1, message)
+    if c.prove_le(amount, 0) is not True:
+        c.advise_at_most(amount, left - 1, message)
 
 
 def _pad_dim(c: InferenceContext, size: Dim, amount: Dim) -> Dim:

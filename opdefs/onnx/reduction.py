@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.ordering import extreme_positions
 from opdefs.rules.reduction import reduce_axes, reduce_unknown_axes
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 _OPS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
@@ -18,16 +19,16 @@ def reduce(
 ) -> PartialTensor:
     """The sizes of the axes become 1, or the axes are removed without `keepdims`; by default all axes."""
     if axes is None:
-        return _reduce_axes(c, x, () if noop_with_empty_axes else None, keepdims)
+        return _reduce_none(c, x) if noop_with_empty_axes else _reduce_axes(c, x, None, keepdims)
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
-        count = None if axes.shape.dims is None else c.concrete(c.numel(axes.shape))
-        if count is not None and count > len(x.shape):
-            c.fail("the number of axes must be at most the rank of the input", x.shape)
+        length = c.require_rank(axes.shape, 1, "`axes`")[0]
+        c.at_most(length, len(x.shape), "the number of axes must be at most the rank of the input")
+        count = c.concrete(length)
         return PartialTensor(x.dtype, reduce_unknown_axes(c, x.shape, count, bool(keepdims)), None)
     if not known:
-        return _reduce_axes(c, x, () if noop_with_empty_axes else None, keepdims)
+        return _reduce_none(c, x) if noop_with_empty_axes else _reduce_axes(c, x, None, keepdims)
     return _reduce_axes(c, x, known, keepdims)
 
 
@@ -37,13 +38,24 @@ def reduce_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = No
     return _reduce_axes(c, x, axes or None, keepdims)
 
 
+def _reduce_none(c: InferenceContext, x: PartialTensor) -> PartialTensor:
+    """The input for no axes; runtimes differ in whether they still compute squares and absolute values."""
+    changes = c.op_def.name not in ("ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
+    return PartialTensor(x.dtype, x.shape, None) if changes else x
+
+
 def _reduce_axes(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims: int) -> PartialTensor:
     return reduce_axes(c, x, axes, bool(keepdims), c.op_def.name.removeprefix("Reduce"))
 
 
 @onnx("ArgMax", "ArgMin")
-def arg_extreme(c: InferenceContext, x: Shape, *, axis: int = 0, keepdims: int = 1) -> TensorType:
+def arg_extreme(
+    c: InferenceContext, x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
+) -> PartialTensor:
     """[*A, d, *B] -> int64 indices [*A, 1, *B], or [*A, *B] without `keepdims`."""
-    at = c.axis(axis, len(x))
+    at = c.axis(axis, len(x.shape))
     rest = (1,) if keepdims else ()
-    return TensorType("int64", Shape((*x[:at], *rest, *x[at + 1 :])))
+    shape = Shape((*x.shape[:at], *rest, *x.shape[at + 1 :]))
+    largest = c.op_def.name == "ArgMax"
+    positions = extreme_positions(c, x, at, shape, largest=largest, last=bool(select_last_index))
+    return PartialTensor("int64", shape, positions)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints, requested_dims
-from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.contents.elements import known_ints, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.reshaping import (
+    constrain_unit_axes,
     insert_axes,
     insert_unit_axes,
     remove_unit_axes,
@@ -36,13 +37,13 @@ def reshape_by_attribute(c: InferenceContext, x: Value, *, shape: Ints) -> Parti
 
 
 @onnx("Flatten", views={0: 0})
-def flatten(c: InferenceContext, x: Shape, *, axis: int = 1) -> Shape:
+def flatten(c: InferenceContext, x: Value, *, axis: int = 1) -> PartialTensor:
     """[*A, *B] -> [prod(A), prod(B)], where B begins at `axis`."""
-    rank = len(x)
+    rank = len(x.shape)
     if not -rank <= axis <= rank:
         c.fail(f"axis {axis} is out of range for rank {rank}")
     at = axis + rank if axis < 0 else axis
-    return Shape((c.numel(x[:at]), c.numel(x[at:])))
+    return reshape_elements(x, Shape((c.numel(x.shape[:at]), c.numel(x.shape[at:]))))
 
 
 @onnx("Transpose")
@@ -81,6 +82,7 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
+        constrain_unit_axes(c, x.shape, axes.shape[0])
         count = len(requested_dims(c, axes, "axes"))
         units = unit_axes(c, x.shape, count)
         if units is None:

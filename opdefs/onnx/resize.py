@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import require_vector
 from opdefs.rules.resize import keep_aspect_ratio, scale_size
-from shapeinf.expr import Dim
+from opdefs.rules.unknowns import is_steady
+from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -40,7 +41,7 @@ def resize(
         require_vector(c, roi, 2 * len(named), "roi must have a start and an end for each axis")
     old = [x[i] for i in named]
     new = (
-        _requested_sizes(c, old, sizes, keep_aspect_ratio_policy)
+        _sizes_of_operand(c, old, sizes, keep_aspect_ratio_policy)
         if requested is sizes
         else _scale_sizes(c, old, requested, cropped)
     )
@@ -55,7 +56,7 @@ def _drop_empty(values: PartialTensor | None) -> PartialTensor | None:
     return None if values is None or values.shape.dims == (0,) else values
 
 
-def _requested_sizes(
+def _sizes_of_operand(
     c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str
 ) -> Sequence[Dim | None]:
     requested = known_dims(sizes) or (None,) * len(old)
@@ -63,15 +64,25 @@ def _requested_sizes(
         c.fail("the items of sizes must be at least 0", list(requested))
     sound = [d if d is not None and c.prove_le(0, d) is True else None for d in requested]
     for size, new in zip(old, sound, strict=True):
-        if new is not None and c.store.bounds(new)[0] >= 1:
-            c.at_least(size, 1, "an empty axis cannot be resized to a non-empty one")
+        if new is not None and is_steady(c, new):
+            _require_scale(c, size, new)
     return sound if policy == "stretch" else keep_aspect_ratio(c, old, sound, policy)
+
+
+def _require_scale(c: InferenceContext, size: Dim, new: Dim) -> None:
+    """Require that the scale from a size to another one exists and is not 0: both are empty, or none is."""
+    if c.store.bounds(new)[0] >= 1:
+        c.at_least(size, 1, "an empty axis cannot be resized to a non-empty one")
+    elif c.store.bounds(size)[0] >= 1:
+        c.at_least(new, 1, "a scale must be greater than 0: an axis cannot be resized to an empty one")
+    else:
+        c.merge(minimum(size, 1), minimum(new, 1), "the scale from an axis to its new size must be greater than 0")
 
 
 def _scale_sizes(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
     """The floor of each size times its scale; with cropping it also depends on the region, unless the scale is 1."""
     factors = scales.elements or (None,) * len(old)
-    return [None if cropped and f != 1 else scale_size(c, d, f) for d, f in zip(old, factors, strict=True)]
+    return [None if cropped and scale != 1 else scale_size(c, d, scale) for d, scale in zip(old, factors, strict=True)]
 
 
 @onnx("Resize", since=10)

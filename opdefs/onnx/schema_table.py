@@ -86,6 +86,7 @@ class SchemaTable:
             tuple(map(_arg, entry.get("outputs", ()))),
             {name: _attribute(name, attribute) for name, attribute in entry.get("attributes", {}).items()},
             deprecated=entry.get("deprecated", False),
+            complete=True,
             expand=expansion(domain, name, since) if entry.get("function") else None,
         )
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import tensor_from_array, to_dim
+from opdefs.rules.contents.distinct import distinct_slices
+from opdefs.rules.contents.elements import to_dim
+from opdefs.rules.contents.ordering import top_elements
+from opdefs.rules.contents.progressions import progression
+from opdefs.rules.contents.rearrangement import choose_slices
+from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.operands import require_single, require_vector
-from opdefs.rules.progressions import progression
+from opdefs.rules.reshaping import transpose
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
 from shapeinf.expr import Dim
-from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -17,11 +22,9 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
     """[*S] -> [rank, count] with at most all elements; for contents that are all equal, all or none."""
     if x.shape.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
-    array = x.array()
-    if array is not None and array.ndim:
-        import numpy as np
-
-        return tensor_from_array(np.array(np.nonzero(array), dtype=np.int64), "int64")
+    positions = nonzero_positions(x, nonzero_flags(c, x)) if x.shape.dims else None
+    if positions is not None:
+        return transpose(positions, (1, 0))
     count = nonzero_count(c, x)
     if len(x.shape) == 1 and count == x.shape[0]:
         return progression("int64", Shape((1, count)), 0, (0, 1))
@@ -29,35 +32,45 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
 
 
 @onnx("TopK", since=10)
-def top_k(c: InferenceContext, x: Shape, k: Value, *, axis: int = -1) -> tuple[Shape, TensorType]:
+def top_k(
+    c: InferenceContext, x: Value, k: Value, *, axis: int = -1, largest: int = 1, sorted_: int = 1
+) -> tuple[PartialTensor, PartialTensor]:
     """[*A, d, *B] -> values and indices [*A, k, *B]."""
-    at = c.axis(axis, len(x))
+    at = c.axis(axis, len(x.shape))
     require_vector(c, k.shape, 1, "K must be a vector with one element")
     size = None if not k.elements else to_dim(k.elements[0])
     if size is None or c.prove_le(0, size) is None:
-        size = c.fresh("k", 0, c.interval(x[at]).hi)
-    return _top_k(c, x, at, size)
+        size = c.fresh("k", 0, c.interval(x.shape[at]).hi)
+    return _top_k(c, x if sorted_ else PartialTensor(x.dtype, x.shape, None), at, size, bool(largest))
 
 
 @onnx("TopK")
-def top_k_by_attribute(c: InferenceContext, x: Shape, *, k: int, axis: int = -1) -> tuple[Shape, TensorType]:
+def top_k_by_attribute(c: InferenceContext, x: Value, *, k: int, axis: int = -1) -> tuple[PartialTensor, PartialTensor]:
     """Before opset 10, k is an attribute."""
-    return _top_k(c, x, c.axis(axis, len(x)), k)
+    return _top_k(c, x, c.axis(axis, len(x.shape)), k, True)
 
 
-def _top_k(c: InferenceContext, x: Shape, axis: int, k: Dim) -> tuple[Shape, TensorType]:
-    shape = top_k_shape(c, x, axis, k)
-    return shape, TensorType("int64", shape)
+def _top_k(
+    c: InferenceContext, x: PartialTensor, axis: int, k: Dim, largest: bool
+) -> tuple[PartialTensor, PartialTensor]:
+    shape = top_k_shape(c, x.shape, axis, k)
+    values, positions = top_elements(c, x, axis, shape, largest=largest)
+    return PartialTensor(x.dtype, shape, values), PartialTensor("int64", shape, positions)
 
 
 @onnx("Compress")
-def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | None = None) -> Shape:
+def compress(c: InferenceContext, x: Value, condition: Value, *, axis: int | None = None) -> PartialTensor:
     """[*A, d, *B] -> [*A, count, *B] with at most d slices; without `axis`, of the flattened input."""
     if axis is None:
-        total: Dim | None = None if x.dims is None else c.numel(x)
-        return Shape((_count_selected(c, condition, total),))
-    at = c.axis(axis, len(x))
-    return Shape((*x[:at], _count_selected(c, condition, x[at]), *x[at + 1 :]))
+        total: Dim | None = None if x.shape.dims is None else c.numel(x.shape)
+        shape = Shape((_count_selected(c, condition, total),))
+    else:
+        axis = c.axis(axis, len(x.shape))
+        shape = Shape((*x.shape[:axis], _count_selected(c, condition, x.shape[axis]), *x.shape[axis + 1 :]))
+    decided = condition.array()
+    if x.elements is None or decided is None or decided.dtype.kind != "b":
+        return PartialTensor(x.dtype, shape, None)
+    return choose_slices(x, [i for i, chosen in enumerate(decided.tolist()) if chosen], axis, shape)
 
 
 def _count_selected(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
@@ -73,22 +86,26 @@ def _count_selected(c: InferenceContext, condition: Value, size: Dim | None) -> 
 
 
 @onnx("Unique")
-def unique(c: InferenceContext, x: Shape, *, axis: int | None = None) -> tuple[Shape | TensorType, ...]:
+def unique(c: InferenceContext, x: Value, *, axis: int | None = None, sorted_: int = 1) -> tuple[PartialTensor, ...]:
     """[*A, d, *B] -> [*A, count, *B] distinct slices; [count] first indices, [d] inverse indices, [count] counts.
 
     Without `axis`, distinct elements of the flattened input.
     """
-    if axis is None:
-        total = c.fresh("size") if x.dims is None else c.numel(x)
-        count = _unique_count(c, total)
-        values = Shape((count,))
-    else:
-        at = c.axis(axis, len(x))
-        total = x[at]
-        count = _unique_count(c, total)
-        values = Shape((*x[:at], count, *x[at + 1 :]))
-    each = TensorType("int64", Shape((count,)))
-    return values, each, TensorType("int64", Shape((total,))), each
+    at = None if axis is None else c.axis(axis, len(x.shape))
+    known = distinct_slices(c, x, at, ordered=bool(sorted_))
+    flat: Dim | None = None if x.shape.dims is None else c.numel(x.shape)
+    total = x.shape[at] if at is not None else c.fresh("size") if flat is None else flat
+    count = _unique_count(c, total) if known is None else len(known.first)
+    shape = Shape((count,)) if at is None else Shape((*x.shape[:at], count, *x.shape[at + 1 :]))
+    values = PartialTensor(x.dtype, shape, None) if known is None else choose_slices(x, known.first, at, shape)
+    each, every = Shape((count,)), Shape((total,))
+    first, inverse, counts = (None, None, None) if known is None else known
+    return (
+        values,
+        PartialTensor("int64", each, first),
+        PartialTensor("int64", every, inverse),
+        PartialTensor("int64", each, counts),
+    )
 
 
 def _unique_count(c: InferenceContext, total: Dim) -> Dim:

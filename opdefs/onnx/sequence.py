@@ -6,12 +6,26 @@ from collections.abc import Sequence
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.contents.elements import known_dims, known_ints
+from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.parts import split_axis
+from opdefs.rules.repetition import concat
+from opdefs.rules.reshaping import insert_axes
 from opdefs.rules.sequences import MAX_ITEMS, create_sequence
 from opdefs.rules.unknowns import cover_shape, element_shape
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import SCALAR, MapType, OptionalType, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import (
+    SCALAR,
+    MapType,
+    OptionalType,
+    PartialTensor,
+    SequenceType,
+    Shape,
+    TensorType,
+    Type,
+    to_partial,
+)
 from shapeinf.ops import InferenceContext, Value
 
 Elements = SequenceType | TensorType
@@ -73,15 +87,15 @@ def sequence_empty(c: InferenceContext, *, dtype: int = 1) -> SequenceType:
 
 
 @onnx("SequenceConstruct")
-def sequence_construct(c: InferenceContext, *xs: Shape) -> SequenceType:
-    """The sequence of the inputs."""
-    return create_sequence(c, [TensorType(c.dtype(i), x) for i, x in enumerate(xs)])
+def sequence_construct(c: InferenceContext, *xs: Value) -> SequenceType:
+    """The sequence of the inputs, with their contents."""
+    return create_sequence(c, xs)
 
 
 @onnx("SequenceInsert")
-def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position: Value | None = None) -> SequenceType:
+def sequence_insert(c: InferenceContext, sequence: Elements, x: Value, position: Value | None = None) -> SequenceType:
     """The sequence with the tensor inserted at a position, by default at the end."""
-    new = TensorType(c.dtype(1), x)
+    new: TensorType = x
     items = _items(sequence)
     if items is not None:
         at = _position(c, position, len(items), len(items) + 1, len(items))
@@ -91,7 +105,7 @@ def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position:
     length = _require_sequence(c, sequence).length
     element = _element(c, sequence)
     if length != 0:
-        new = TensorType(element.dtype or new.dtype, cover_shape(c, (element.shape, x)))
+        new = TensorType(element.dtype or new.dtype, cover_shape(c, (element.shape, x.shape)))
     return SequenceType(new, None if length is None else length + 1)
 
 
@@ -139,10 +153,9 @@ def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, 
     length = _require_sequence(c, sequence).length
     if length is not None:
         c.at_least(length, 1, "the sequence must have at least one tensor")
-    items = _items(sequence)
-    shapes = [t.shape for t in items] if items else []
-    if len({s.rank for s in shapes}) == 1 and shapes[0].dims is not None:
-        return TensorType(element.dtype, _concat_shapes(c, shapes, axis, bool(new_axis)))
+    items = [to_partial(item) for item in _items(sequence) or ()]
+    if len({t.shape.rank for t in items}) == 1 and items[0].shape.dims is not None:
+        return _concat_items(c, element.dtype, items, axis, bool(new_axis))
     if element.shape.dims is None:
         raise c.unknowable("the rank of the elements is not known", element.dtype)
     dims = element_shape(c, element.shape).require()
@@ -155,6 +168,18 @@ def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, 
     own = not isinstance(each, int) and each.is_anonymous
     total = c.fresh("concat") if length is None or own else length * each
     return TensorType(element.dtype, Shape((*dims[:at], total, *dims[at + 1 :])))
+
+
+def _concat_items(
+    c: InferenceContext, dtype: str | None, items: Sequence[PartialTensor], axis: int, new_axis: bool
+) -> PartialTensor:
+    """The items concatenated or stacked, with their contents."""
+    shape = _concat_shapes(c, [item.shape for item in items], axis, new_axis)
+    if any(item.elements is None for item in items):
+        return PartialTensor(dtype, shape, None)
+    at = c.axis(axis, len(shape))
+    parts = [insert_axes(c, item, [at]) if new_axis else item for item in items]
+    return PartialTensor(dtype, shape, concat(c, parts, at).elements)
 
 
 def _concat_shapes(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_axis: bool) -> Shape:
@@ -172,20 +197,24 @@ def _concat_shapes(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_
 
 @onnx("SplitToSequence")
 def split_to_sequence(
-    c: InferenceContext, x: Shape, split: Value | None = None, *, axis: int = 0, keepdims: int = 1
+    c: InferenceContext, x: Value, split: Value | None = None, *, axis: int = 0, keepdims: int = 1
 ) -> SequenceType:
     """Parts along an axis: of the sizes in `split`, of equal size with a smaller last one, or of size 1 by default."""
     c.state_types(SequenceType(TensorType(c.dtype(0), c.unknown_shape())))
-    if x.dims is None:
+    if x.shape.dims is None:
         return SequenceType(TensorType(c.dtype(0), c.unknown_shape()))
-    dims, at = x.dims, c.axis(axis, len(x.dims))
+    dims, at = x.shape.dims, c.axis(axis, len(x.shape.dims))
     size = dims[at]
+    if split is None and isinstance(size, int) and x.elements is not None and 0 < size <= MAX_ITEMS:
+        rest = Shape((*dims[:at], *dims[at + 1 :]))
+        items = split_axis(x, at, [1] * size)
+        return create_sequence(c, items if keepdims else [reshape_elements(item, rest) for item in items])
     if split is None:
         unit: tuple[Dim, ...] = (1,) if keepdims else ()
         return SequenceType(TensorType(c.dtype(0), Shape((*dims[:at], *unit, *dims[at + 1 :]))), size)
     parts = _part_sizes(c, size, split)
     if isinstance(parts, list):
-        return create_sequence(c, [TensorType(c.dtype(0), Shape((*dims[:at], p, *dims[at + 1 :]))) for p in parts])
+        return create_sequence(c, split_axis(x, at, parts))
     part, count = parts
     return SequenceType(TensorType(c.dtype(0), Shape((*dims[:at], part, *dims[at + 1 :]))), count)
 

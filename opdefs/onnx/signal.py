@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import require_scalar, require_single, scalar_size_or_fresh
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.operands import require_scalar, require_single
+from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def read_size(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
+def transform_length(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
     """The value of a scalar input as a size; a new unknown if the value is unknown or may be negative."""
     known = known_ints(value)
     if known and known[0] < 0:
@@ -25,7 +26,7 @@ def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
     if length is None:
         return None
     require_scalar(c, length.shape, "`dft_length`")
-    return read_size(c, length, "dft_length")
+    return transform_length(c, length, "dft_length")
 
 
 def _transform(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
@@ -102,14 +103,14 @@ def stft(
         c.at_most(parts, 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if length is not None:
         require_scalar(c, length.shape, "`frame_length`")
-        size = read_size(c, length, "frame_length")
+        size = transform_length(c, length, "frame_length")
         if window is not None:
             c.merge(c.require_rank(window, 1, "window")[0], size, "`window` must have `frame_length` elements")
     else:
         size = samples if window is None else c.require_rank(window, 1, "window")[0]
     c.at_most(size, samples, "a frame must be at most as long as `signal`")
     require_single(c, step.shape, "`frame_step` must have exactly one element")
-    stride = read_size(c, step, "frame_step")
+    stride = transform_length(c, step, "frame_step")
     if c.prove_le(1, stride) is not True:
         frames: Dim = c.fresh("frames", 1)
         c.at_least(stride, 1, "`frame_step` must be at least 1")
@@ -123,7 +124,7 @@ def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> Ten
     """[size], the value of the scalar input."""
     c.state_types(dtype_name(output_datatype))
     require_scalar(c, size.shape, "`size`")
-    return TensorType(dtype_name(output_datatype), Shape((read_size(c, size, "size"),)))
+    return TensorType(dtype_name(output_datatype), Shape((transform_length(c, size, "size"),)))
 
 
 @onnx("MelWeightMatrix")
@@ -135,5 +136,5 @@ def mel_weight_matrix(
     names = "num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"
     for v, name in zip((bins.shape, length.shape, rate, low, high), names, strict=True):
         require_single(c, v, f"`{name}` must have exactly one element")
-    rows = read_size(c, length, "dft_length") // 2 + 1
-    return TensorType(dtype_name(output_datatype), Shape((rows, read_size(c, bins, "num_mel_bins"))))
+    rows = transform_length(c, length, "dft_length") // 2 + 1
+    return TensorType(dtype_name(output_datatype), Shape((rows, transform_length(c, bins, "num_mel_bins"))))

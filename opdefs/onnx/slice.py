@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.operands import require_vector
 from opdefs.rules.parts import complete_sizes, slice_axes, split_axis
 from shapeinf.expr import Dim, ceildiv

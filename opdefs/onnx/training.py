@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

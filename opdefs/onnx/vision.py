@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
-from opdefs.rules.operands import size_or_fresh
+from opdefs.rules.contents.elements import MAX_RANK, known_dims, known_ints
+from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import pad_pairs, spatial_attribute, transposed_window_size, window_size
 from shapeinf.expr import Dim
@@ -90,11 +90,11 @@ def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints |
     requested = known_dims(shape) or (None,) * len(named)
     dims = list(x)
     for axis, size in zip(named, requested, strict=True):
-        dims[axis] = _requested_size(c, size, axis, "shape")
+        dims[axis] = _operand_size(c, size, axis, "shape")
     return Shape(dims)
 
 
-def _requested_size(c: InferenceContext, size: Dim | None, axis: int, operand: str) -> Dim:
+def _operand_size(c: InferenceContext, size: Dim | None, axis: int, operand: str) -> Dim:
     """A size that an operand requests; a new unknown if it is unknown or may be negative."""
     if isinstance(size, int) and size < 0:
         c.fail(f"the items of `{operand}` must be at least 0", size)
@@ -119,7 +119,7 @@ def col2im(
     rank = c.concrete(c.merge(length, other, "image_shape and block_shape must have the same length"))
     if rank is None or rank > MAX_RANK:
         raise c.unknowable("the number of spatial axes is not known" if rank is None else f"more than {MAX_RANK} axes")
-    sizes = [_requested_size(c, d, i, "image_shape") for i, d in enumerate(known_dims(image) or (None,) * rank)]
+    sizes = [_operand_size(c, d, i, "image_shape") for i, d in enumerate(known_dims(image) or (None,) * rank)]
     kernel = known_ints(block)
     if kernel is None:
         return Shape((n, c.fresh("channels"), *sizes))

@@ -5,15 +5,24 @@ This module has those that also take numbers; the others are registered together
 
 from __future__ import annotations
 
+from functools import partial
+
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.concat import cat, list_tensors
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.pnnx.operands import is_kind, require_kind, require_operand, result_type
+from opdefs.pnnx.operands import convert_operands, is_kind, require_kind, require_operand, result_type
 from opdefs.pnnx.promotion import to_float
 from opdefs.pnnx.splits import chunk, split
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
+from opdefs.rules.contents.arithmetic import limit_elements
+from opdefs.rules.contents.constants import constant_tensor, number_of
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import MAX_RANK, Operation, known_dims, known_ints, map_elements
+from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.floats import arithmetic as arithmetic_of
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.products import addition, multiplication, negation
+from opdefs.rules.reduction import reduce_axes
 from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.rules.sequences import create_tuple
 from shapeinf.expr import Dim
@@ -28,15 +37,26 @@ _CODES = (
 
 
 @own_types("torch.lgamma", "aten::lgamma", *(f"aten::{name}" for name in ("erf", "log", "sigmoid", "sqrt", "tanh")))
-def float_function(c: InferenceContext, input: Shape) -> TensorType:
+def float_function(c: InferenceContext, input: Value) -> PartialTensor:
     """[*S] -> [*S], in float32 for integers."""
-    dtype = to_float(c.dtype(0))
-    if c.op_def.name.endswith(("lgamma", "erf")):
+    dtype, name = to_float(input.dtype), c.op_def.name.rpartition("::")[2]
+    if name.endswith(("lgamma", "erf")):
         require_kind(c, dtype, "the input must not have complex numbers", "float")
-    return TensorType(dtype, input)
+    floats, x = arithmetic_of(c, dtype), convert(c, input, dtype)
+    if floats is None or x.elements is None or name.endswith("lgamma"):
+        return PartialTensor(dtype, input.shape, None)
+    function = floats.square_root if name == "sqrt" else partial(floats.approximate, name)
+    return map_elements(dtype, x.shape, function, x)
 
 
-@pnnx("aten::relu", "aten::relu6", "aten::copy", "aten::copy_")
+@pnnx("aten::relu", "aten::relu6")
+def rectify(c: InferenceContext, input: Value, *others: Value) -> PartialTensor:
+    """[*S] -> [*S]: the elements clipped to 0, and of relu6 to 6."""
+    low, high = (PartialTensor(input.dtype, SCALAR, (number_of(input.dtype, n),)) for n in (0, 6))
+    return limit_elements(c, input, low, high if c.op_def.name == "aten::relu6" else None)
+
+
+@pnnx("aten::copy", "aten::copy_")
 def same_type(c: InferenceContext, input: Shape, *others: Value) -> Shape:
     """[*S] -> [*S]."""
     return input
@@ -45,14 +65,27 @@ def same_type(c: InferenceContext, input: Shape, *others: Value) -> Shape:
 @own_types("aten::add", "aten::sub", "aten::mul", "aten::div")
 def arithmetic(
     c: InferenceContext, input: Operand, other: Operand | None = None, *factors: Value, other_: object = None
-) -> TensorType:
+) -> PartialTensor:
     """Broadcasting, in the promoted type; quotients are floats. A third input is a factor of the second."""
     second = require_operand(c, other, other_, "other")
     dtype = result_type(input, second)
     if c.op_def.name == "aten::div":
         dtype = None if factors else to_float(dtype)  # with a rounding mode, integers stay integers
     shape = c.broadcast(input.shape, second.shape) if isinstance(second, PartialTensor) else input.shape
-    return TensorType(dtype, shape)
+    if factors or dtype is None or input.elements is None:
+        return PartialTensor(dtype, shape, None)
+    operation = _operation(c, dtype, c.op_def.name.removeprefix("aten::"))
+    return map_elements(dtype, shape, operation, *convert_operands(c, dtype, input, second))
+
+
+def _operation(c: InferenceContext, dtype: str, name: str) -> Operation:
+    """The operation on elements of a type."""
+    if name == "mul":
+        return multiplication(c, dtype)
+    if name == "div":
+        return float_operation(c, dtype, numpy_function("divide"), FloatArithmetic.divide)
+    add, negate = addition(c, dtype), negation(c, dtype)
+    return add if name == "add" else lambda a, b: add(a, negate(b))
 
 
 @own_types("aten::cat")
@@ -64,14 +97,17 @@ def cat_of_list(c: InferenceContext, *tensors: TensorType | SequenceType, dim: i
 
 
 @own_types("aten::prod")
-def product_of_all(c: InferenceContext, input: Value, *arguments: Value) -> TensorType:
+def product_of_all(c: InferenceContext, input: Value, *arguments: Value) -> PartialTensor:
     """[*S] -> [], the product of all elements; unknown with more arguments than the element type."""
     if len(arguments) > 1:
         raise c.unknowable("the arguments are not known")
-    if not arguments:
-        return TensorType("int64" if is_kind(input.dtype, "bool", "integer") else input.dtype, Shape(()))
-    code = known_ints(arguments[0])
-    return TensorType(_CODES[code[0]] if code and 0 <= code[0] < len(_CODES) else None, Shape(()))
+    code = known_ints(arguments[0]) if arguments else None
+    named = _CODES[code[0]] if code and 0 <= code[0] < len(_CODES) else None
+    own = "int64" if is_kind(input.dtype, "bool", "integer") else input.dtype
+    dtype = named if arguments else own
+    if input.elements is None or dtype is None:
+        return PartialTensor(dtype, SCALAR, None)
+    return reduce_axes(c, convert(c, input, dtype), None, False, "Prod")
 
 
 @own_types("aten::std", "aten::var")
@@ -108,7 +144,7 @@ def tensor_of_number(c: InferenceContext, input: Value) -> PartialTensor:
 
 
 @own_types("aten::new_full")
-def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, *options: Value) -> TensorType:
+def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, *options: Value) -> PartialTensor:
     """The sizes in `size`; in the element type of the input, unknown with `options`, which may contain another."""
     dtype = None if options else c.dtype(0)
     sizes = known_dims(size)
@@ -116,7 +152,9 @@ def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, 
         raise c.unknowable("the sizes are not known", dtype)
     if len(sizes) > MAX_RANK:
         c.fail(f"size must have at most {MAX_RANK} items", len(sizes))
-    return TensorType(dtype, shape_of_sizes(c, sizes, "size"))
+    shape = shape_of_sizes(c, sizes, "size")
+    fill = convert(c, fill_value, dtype).elements if dtype is not None and fill_value.shape.dims == () else None
+    return constant_tensor(dtype, shape, fill[0] if fill else None)
 
 
 @pnnx("aten::unfold")

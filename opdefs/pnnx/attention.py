@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.operands import part_size, require_broadcast_to
+from opdefs.rules.operands import part_size, require_broadcast_to, require_multiple
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -170,15 +170,8 @@ def scaled_dot_product_attention(
     leads = [Shape(dims[:-2]) for dims in (q, k, v)]
     if enable_gqa:
         for dims in (k, v):
-            _require_shared_heads(c, q[-3], dims[-3])
+            require_multiple(c, q[-3], dims[-3], "the heads of the query must be a multiple of those of key and value")
         leads = [Shape((*dims[:-3], q[-3])) for dims in (q, k, v)]
     scores = Shape((*c.broadcast(leads[0], leads[1]), q[-2], k[-2]))
     require_broadcast_to(c, attn_mask, scores, "attn_mask must broadcast to [*batch, queries, keys]")
     return Shape((*c.broadcast(*leads), q[-2], v[-1]))
-
-
-def _require_shared_heads(c: InferenceContext, query: Dim, keys: Dim) -> None:
-    """Require that the heads of the query are a multiple of those of the key or value, if these are known."""
-    count = c.concrete(keys)
-    if count:
-        c.divisible(query, count, "the heads of the query must be a multiple of the heads of key and value")

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import convert_operands, require_kind, require_operand, result_type
-from opdefs.rules.elements import (
-    dim_operation,
-    fold_elements,
+from opdefs.rules.contents.bits import BITWISE, bitwise_operation, inversion, shift_operation
+from opdefs.rules.contents.elements import (
     logical_and,
     logical_not,
     logical_or,
     map_elements,
-    without_overflow,
 )
-from opdefs.rules.logic import logical_xor
-from opdefs.rules.numpy_functions import numpy_function
-from shapeinf.expr import Dim
-from shapeinf.lattice import Element, PartialTensor
+from opdefs.rules.contents.logic import logical_xor
+from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext, Operand
-
-_CONCRETE: dict[str, Any] = {
-    "and": numpy_function("bitwise_and"),
-    "or": numpy_function("bitwise_or"),
-    "xor": numpy_function("bitwise_xor"),
-}
 
 _CONNECTIVES = {"and": logical_and, "or": logical_or, "xor": logical_xor}
 """The operations on booleans."""
@@ -33,7 +21,7 @@ _CONNECTIVES = {"and": logical_and, "or": logical_or, "xor": logical_xor}
 _MESSAGE = "the operands must be booleans or integers"
 
 
-@own_types(*(f"{module}bitwise_{name}" for name in _CONCRETE for module in ("torch.", "aten::")))
+@own_types(*(f"{module}bitwise_{name}" for name in BITWISE for module in ("torch.", "aten::")))
 def bitwise(
     c: InferenceContext, input: Operand, other: Operand | None = None, *, other_: object = None
 ) -> PartialTensor:
@@ -46,7 +34,7 @@ def bitwise(
     name = c.op_def.name.rpartition("_")[2]
     if dtype == "bool":
         return map_elements(dtype, shape, _CONNECTIVES[name], a, b)
-    return fold_elements(dtype, shape, _CONCRETE[name], dim_operation(lambda x, y: None), a, b)
+    return map_elements(dtype, shape, bitwise_operation(c, dtype, name), a, b)
 
 
 @own_types("torch.bitwise_not", "aten::bitwise_not")
@@ -55,7 +43,7 @@ def bitwise_not(c: InferenceContext, input: Operand) -> PartialTensor:
     require_kind(c, input.dtype, _MESSAGE, "bool", "integer")
     if input.dtype == "bool":
         return map_elements("bool", input.shape, logical_not, input)
-    return fold_elements(input.dtype, input.shape, numpy_function("invert"), dim_operation(lambda x: None), input)
+    return map_elements(input.dtype, input.shape, inversion(c, input.dtype), input)
 
 
 @own_types(*(f"{module}bitwise_{name}_shift" for name in ("left", "right") for module in ("torch.", "aten::")))
@@ -65,14 +53,5 @@ def shift(c: InferenceContext, input: Operand, other: Operand | None = None, *, 
     dtype = result_type(input, second)
     require_kind(c, dtype, "the operands of a shift must be integers", "integer")
     a, b = convert_operands(c, dtype, input, second)
-    left = "left" in c.op_def.name
-
-    def operation(x: Dim, amount: Dim) -> Dim | None:
-        if not isinstance(amount, int) or not 0 <= amount < 31:
-            return None
-        return x * (1 << amount) if left else x // (1 << amount)
-
-    def apply(*elements: Element) -> Element:
-        return without_overflow(c, dtype, dim_operation(operation)(*elements))
-
-    return map_elements(dtype, c.broadcast(a.shape, b.shape), apply, a, b)
+    operation = shift_operation(c, dtype, left="left" in c.op_def.name)
+    return map_elements(dtype, c.broadcast(a.shape, b.shape), operation, a, b)

@@ -14,10 +14,11 @@ from opdefs.pnnx.operands import (
     result_type,
     tensor_or_number,
 )
-from opdefs.rules.arithmetic import extreme, limit_elements, numpy_broadcast
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import logical_not, logical_or, map_elements, selection
-from opdefs.rules.logic import (
+from opdefs.rules.contents.arithmetic import extreme, limit_elements, numpy_broadcast
+from opdefs.rules.contents.conditions import select_by_condition
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import logical_not, logical_or, map_elements
+from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
     GREATER_EQUAL,
@@ -30,6 +31,7 @@ from opdefs.rules.logic import (
     connective_rule,
     logical_xor,
 )
+from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.unknowns import nonzero_count
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -88,7 +90,7 @@ def extreme_of_pairs(c: InferenceContext, name: str, input: PartialTensor, other
     dtype = result_type(input, other)
     require_kind(c, dtype, "complex numbers have no order", "bool", "integer", "float")
     shape = c.broadcast(input.shape, other.shape)
-    return extreme(name, shape, *convert_operands(c, dtype, input, other)).with_type(dtype, shape)
+    return extreme(c, name, shape, *convert_operands(c, dtype, input, other)).with_type(dtype, shape)
 
 
 @own_types("torch.clamp", "aten::clamp")
@@ -113,7 +115,7 @@ def clamp(
     shape = c.broadcast(input.shape, *(as_tensor(limit).shape for limit in limits))
     if any(bound is not None and bound.shape.dims != () for bound in bounds):
         return PartialTensor(dtype, shape, None)
-    return limit_elements(x, *bounds)
+    return limit_elements(c, x, *bounds)
 
 
 @own_types("torch.where", "aten::where")
@@ -150,13 +152,18 @@ def _select(
     shape = c.broadcast(condition.shape, *(choice.shape for choice in choices))
     if dtype is None:
         return PartialTensor(None, shape, None)
-    return map_elements(dtype, shape, selection(c), convert(c, condition, "bool"), *choices)
+    return select_by_condition(c, dtype, shape, convert(c, condition, "bool"), *choices)
 
 
 def positions(c: InferenceContext, x: PartialTensor) -> SequenceType:
     """The indices of the elements that are not 0: one vector for each axis, all of the same length."""
     if x.shape.dims is None:
         return SequenceType(TensorType("int64", Shape((c.fresh("count"),))), None)
-    vector = TensorType("int64", Shape((nonzero_count(c, x),)))
     count = max(len(x.shape), 1)
+    known = nonzero_positions(x, nonzero_flags(c, x)) if x.shape.dims else None
+    if known is not None and known.elements is not None:
+        length = Shape((len(known.elements) // count,))
+        columns = [PartialTensor("int64", length, known.elements[axis::count]) for axis in range(count)]
+        return SequenceType(TensorType("int64", length), count, tuple(columns))
+    vector = TensorType("int64", Shape((nonzero_count(c, x),)))
     return SequenceType(vector, count, (vector,) * count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import read_type
-from opdefs.rules.conversion import convert
+from opdefs.rules.contents.conversion import convert
 from opdefs.rules.operands import require_broadcast_to
 from shapeinf.lattice import SCALAR, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value

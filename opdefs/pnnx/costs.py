@@ -8,6 +8,7 @@ from opdefs.pnnx.dialect import pnnx
 from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
+from opdefs.rules.operands import is_unit
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.formats.pnnx.expression import Argument, Call, parse, walk
@@ -332,6 +333,6 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
 
 def _broadcast_dim(sizes: Sequence[Dim]) -> Dim:
     """The number that is not 1, else the largest size: the others are equal to it, or 1."""
-    distinct = list(dict.fromkeys(size for size in sizes if size != 1))
+    distinct = list(dict.fromkeys(size for size in sizes if not is_unit(size)))
     numbers = [size for size in distinct if isinstance(size, int)]
     return numbers[0] if numbers else maximum(*distinct) if len(distinct) > 1 else (distinct or [1])[0]

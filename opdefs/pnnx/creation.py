@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT, default_type
-from opdefs.rules.constants import constant_tensor, number_of
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import INDEX_TYPES, MAX_RANK, is_float, to_dim
-from opdefs.rules.floats import FLOAT64, FloatArithmetic
+from opdefs.rules.contents.constants import constant_tensor, number_of
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import INDEX_TYPES, MAX_RANK, is_float, to_dim
+from opdefs.rules.contents.float_formats import FLOAT64
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.numbers import read_dims
-from opdefs.rules.progressions import arithmetic_range
+from opdefs.rules.operands import require_count
+from opdefs.rules.ranges import require_order, step_sign
 from opdefs.rules.reshaping import shape_of_sizes
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
 from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext, Value
@@ -107,8 +110,7 @@ def _is_finite(element: Element) -> bool:
 def _number(c: InferenceContext, computed: PartialTensor | None, written: object, name: str) -> PartialTensor:
     """A number that is an input or a literal, as a scalar tensor of its Python type."""
     if computed is not None:
-        if computed.shape.dims is not None and c.prove_eq(c.numel(computed.shape), 1) is False:
-            c.fail(f"{name} must be a number", computed.shape)
+        require_count(c, computed.shape, 1, f"{name} must be a number")
         return PartialTensor(computed.dtype, SCALAR, computed.elements)
     if isinstance(written, str):
         written = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}.get(written, written)
@@ -145,35 +147,20 @@ def arange(
     if fractions and result == "int64":
         numbers = [convert(c, number, "int64") for number in numbers]
         fractions = False
-    _require_order(c, numbers)
+    _require_direction(c, numbers)
     if fractions or any(number.dtype not in INDEX_TYPES for number in numbers):
         return PartialTensor(result, Shape((_float_count(c, numbers),)), None)
     return convert(c, arithmetic_range(c, *numbers), result)
 
 
-def _require_order(c: InferenceContext, numbers: Sequence[PartialTensor]) -> None:
+def _require_direction(c: InferenceContext, numbers: Sequence[PartialTensor]) -> None:
     """Require a step that is not 0 and whose sign leads from the start to the end."""
     first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
-    if isinstance(step, (int, float)) and step == 0:
+    direction = step_sign(c, step)
+    if direction == 0:
         c.fail("step must not be 0")
-    direction = _sign(c, step)
-    if isinstance(first, float) or isinstance(last, float):
-        known = isinstance(first, (int, float)) and isinstance(last, (int, float)) and direction is not None
-        if known and (last - first) * direction < 0:  # type: ignore[operator]
-            c.fail("step must lead from start to end", first, last, step)
-    low, high = to_dim(first), to_dim(last)
-    if low is not None and high is not None and direction is not None:
-        low, high = (low, high) if direction > 0 else (high, low)
-        c.at_most(low, high, "step must lead from start to end")
-
-
-def _sign(c: InferenceContext, step: Element) -> int | None:
-    """The sign of a step other than 0; None if it is unknown."""
-    if isinstance(step, (int, float)):
-        return 1 if step > 0 else -1
-    if not isinstance(step, Dimension):
-        return None
-    return 1 if c.prove_le(1, step) is True else -1 if c.prove_le(step, -1) is True else None
+    if direction is not None:
+        require_order(c, first, last, direction, "step must lead from start to end", first, last, step)
 
 
 def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> Dim:

@@ -1,22 +1,30 @@
 """Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
-Integers are those of Python; an integer out of the range of its type is unknown. `rules.floats` infers floats where
-they are exact. Contents of half precision are unknown: torch computes some in float32 and rounds others at each step.
+Integers wrap around as those of torch do. `rules.contents.floats` infers floats
+where they are exact. Contents of half precision are unknown: torch computes some in float32, and rounds others at each
+step.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 from opdefs.pnnx.expression_types import EXTREMES, LOGICAL, SHIFTS, TO_INTEGER, Form, Operand, common_form
-from opdefs.rules.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import Operation, dim_operation, logical_and, logical_or, map_elements, without_overflow
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.logic import logical_xor
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
+from opdefs.rules.contents.bits import bitwise_operation
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import (
+    Operation,
+    integer_operation,
+    logical_and,
+    logical_or,
+    map_elements,
+)
+from opdefs.rules.contents.float_intervals import APPROXIMATIONS
+from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.logic import logical_xor
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -68,11 +76,12 @@ def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | No
             return None
         concrete, symbolic = _FLOAT_OPERATIONS[function]
         return float_operation(c, dtype, concrete, symbolic)
+    if function in LOGICAL:
+        return bitwise_operation(c, dtype, function)
     operation = _integer_operations(c).get(function)
     if operation is None:
         return None
-    on_dims = dim_operation(operation)
-    return lambda *elements: without_overflow(c, dtype, on_dims(*elements))
+    return integer_operation(c, dtype, operation)
 
 
 def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:
@@ -99,17 +108,7 @@ def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:
         "pow": integer_power,
         **extremes,
         **{name: _shift(name) for name in SHIFTS},
-        **{name: _bitwise(name) for name in LOGICAL},
     }
-
-
-def _bitwise(name: str) -> DimOperation:
-    operation = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}[name]
-
-    def apply(a: Dim, b: Dim) -> Dim | None:
-        return operation(a, b) if isinstance(a, int) and isinstance(b, int) else None
-
-    return apply
 
 
 def _shift(name: str) -> DimOperation:
@@ -133,8 +132,9 @@ def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
     return floats.element(n // d) if is_simple and floats.c.prove_le(1, d) is True else None
 
 
-def _unknown(*_: object) -> Element:
-    return None
+def _approximated(name: str) -> tuple[Callable[..., Any], Callable[..., Element]]:
+    """A function of APPROXIMATIONS."""
+    return numpy_function(name), lambda floats, x: floats.approximate(name, x)
 
 
 _FLOAT_OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
@@ -143,14 +143,17 @@ _FLOAT_OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] 
     "mul": (numpy_function("multiply"), FloatArithmetic.multiply),
     "div": (numpy_function("divide"), FloatArithmetic.divide),
     "floor_divide": (numpy_function("floor_divide"), _floor_divide),
-    "remainder": (numpy_function("remainder"), _unknown),
-    "fmod": (numpy_function("fmod"), _unknown),
+    "remainder": (numpy_function("remainder"), FloatArithmetic.floored_remainder),
+    "fmod": (numpy_function("fmod"), FloatArithmetic.truncated_remainder),
     "neg": (numpy_function("negative"), FloatArithmetic.negate),
-    "abs": (numpy_function("abs"), _unknown),
+    "abs": (numpy_function("abs"), FloatArithmetic.absolute),
     "square": (numpy_function("square"), lambda floats, x: floats.multiply(x, x)),
     "floor": (numpy_function("floor"), FloatArithmetic.floor),
     "ceil": (numpy_function("ceil"), FloatArithmetic.ceil),
     "round": (numpy_function("rint"), FloatArithmetic.round),
     "trunc": (numpy_function("trunc"), FloatArithmetic.truncate),
+    "sqrt": (numpy_function("sqrt"), FloatArithmetic.square_root),
+    "pow": (numpy_function("power"), FloatArithmetic.approximate_power),
+    **{name: _approximated(name) for name in APPROXIMATIONS},
 }
 """The functions on floats: of numpy for numbers, of `FloatArithmetic` for sizes and their fractions."""

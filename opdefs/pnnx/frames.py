@@ -9,7 +9,7 @@ from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import is_kind, require_kind
 from opdefs.rules.numbers import read_dim, read_int
-from opdefs.rules.operands import require_either, require_vector
+from opdefs.rules.operands import require_choice, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -35,7 +35,7 @@ class FrameSizes:
     window: int
 
 
-def _read_sizes(c: InferenceContext, frames: Frames) -> FrameSizes:
+def _frame_sizes(c: InferenceContext, frames: Frames) -> FrameSizes:
     length = read_int(c, frames.n_fft, "n_fft")
     step = length // 4 if frames.hop_length is None else read_int(c, frames.hop_length, "hop_length")
     window = length if frames.win_length is None else read_int(c, frames.win_length, "win_length")
@@ -56,7 +56,7 @@ def stft(
     return_complex: bool | None = None,
 ) -> TensorType:
     """[L] or [B, L] -> [(B,) frequencies, frames] of complex numbers, or [(B,) frequencies, frames, 2] of real ones."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     dtype = c.dtype(0)
     require_kind(c, dtype, "the signal must have floats or complex numbers", "float", "complex")
@@ -122,7 +122,7 @@ def istft(
     return_complex: bool = False,
 ) -> TensorType:
     """[frequencies, frames] or [B, frequencies, frames] of complex numbers -> [L] or [B, L]."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
     require_known(c, "length", length)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
@@ -142,7 +142,7 @@ def _require_bins(c: InferenceContext, bins: Dim, length: int, onesided: bool | 
     """Require the number of frequencies of frames of this length; either number if `onesided` is None."""
     message = "the spectrogram must have n_fft frequencies, or n_fft // 2 + 1 if it is one-sided"
     if onesided is None:
-        require_either(c, bins, (_bins(length, True), length), message)
+        require_choice(c, bins, (_bins(length, True), length), message)
     else:
         c.merge(bins, _bins(length, onesided), message)
 
@@ -177,7 +177,7 @@ def spectrogram(
     power: object = None,
 ) -> TensorType:
     """[*B, L] -> [*B, frequencies, frames], of complex numbers without `power`; `pad` zeros are added at both ends."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     require_known(c, "power", power)
     dtype = complex_type(c.dtype(0)) if power is None else real_type(c.dtype(0))
@@ -200,7 +200,7 @@ def inverse_spectrogram(
     pad: int = 0,
 ) -> TensorType:
     """[*B, frequencies, frames] of complex numbers -> [*B, L], or [*B, length]."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
     require_known(c, "length", length)
     require_vector(c, window, sizes.window, "the window must have win_length elements")

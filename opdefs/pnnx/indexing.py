@@ -8,10 +8,22 @@ import attrs
 
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.elements import clamp_at_zero, is_listable
-from opdefs.rules.gathering import constrain_index_shape, constrain_indices, take_axis
+from opdefs.pnnx.operands import convert_operands, tensor_or_number
+from opdefs.rules.contents.conditions import select_by_condition
+from opdefs.rules.contents.elements import clamp_at_zero, element_array, is_listable, known_ints
+from opdefs.rules.contents.rearrangement import choose_slices, diagonal_matrix, diagonal_part, index_array
+from opdefs.rules.contents.updates import update_rule
+from opdefs.rules.gathering import (
+    constrain_index_shape,
+    constrain_indices,
+    pick_elements,
+    scatter_along_axis,
+    scatter_tuples,
+    take_axis,
+)
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import require_broadcast_to
+from opdefs.rules.repetition import broadcast_elements
 from opdefs.rules.unknowns import fresh_count, nonzero_count
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.expr import Dim, minimum
@@ -55,21 +67,31 @@ def index(
 @pnnx("Tensor.index_put", in_place=(0,))
 def index_put(
     c: InferenceContext,
-    input: Shape,
+    input: Value,
     indices: TensorType | SequenceType | None = None,
-    values: Shape | None = None,
+    values: Value | None = None,
     *,
     indices_: object = None,
     values_: object = None,
     accumulate: object = False,
-) -> Shape:
-    """[*S] -> [*S]; the values broadcast to the indexed elements."""
-    if input.dims is not None and values is not None:
-        items = _read_list(c, indices, indices_)
-        if not any(item is not None and item.dtype in (*MASKS, None) for item in items):
-            indexed = _indexed_shape(c, input, items)
-            require_broadcast_to(c, values, indexed, "values must broadcast to the shape of the indexed elements")
-    return input
+) -> PartialTensor:
+    """[*S] -> [*S]; the values broadcast to the indexed elements. Contents for indices of the first axis alone."""
+    unknown = PartialTensor(input.dtype, input.shape, None)
+    if input.shape.dims is None or values is None:
+        return unknown
+    items = _read_list(c, indices, indices_)
+    if any(item is not None and item.dtype in (*MASKS, None) for item in items):
+        return unknown
+    indexed = _indexed_shape(c, input.shape, items)
+    require_broadcast_to(c, values.shape, indexed, "values must broadcast to the shape of the indexed elements")
+    only = items[0] if len(items) == 1 else None
+    if only is None or only.elements is None or values.elements is None or not isinstance(accumulate, bool):
+        return unknown
+    tuples = PartialTensor(only.dtype, Shape((*only.shape, 1)), only.elements)
+    updates = broadcast_elements(PartialTensor(input.dtype, values.shape, values.elements), indexed)
+    same = values.dtype == input.dtype
+    rule = update_rule(c, input.dtype, "add" if accumulate else "none")
+    return scatter_tuples(input, tuples, updates, rule) if same else unknown
 
 
 def _read_list(
@@ -154,10 +176,14 @@ def _read_index(c: InferenceContext, x: Shape, item: PartialTensor, axis: int) -
 
 
 @pnnx("torch.gather")
-def gather(c: InferenceContext, input: Shape, index: Value, *, dim: object, sparse_grad: object = False) -> Shape:
+def gather(
+    c: InferenceContext, input: Value, index: Value, *, dim: object, sparse_grad: object = False
+) -> PartialTensor:
     """[*A, d, *B], indices [*I] -> [*I], which is at most as large as the input along the axes other than `dim`."""
-    _constrain_positions(c, input, index, dim)
-    return index.shape
+    _constrain_positions(c, input.shape, index, dim)
+    if not input.shape.dims or input.shape.rank != index.shape.rank:
+        return PartialTensor(input.dtype, index.shape, None)
+    return pick_elements(input, index, read_axis(c, dim, len(input.shape)))
 
 
 def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, dim: object) -> None:
@@ -173,14 +199,20 @@ def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, di
 
 
 @pnnx("torch.scatter_add", in_place=(0,))
-def scatter_add(c: InferenceContext, input: Shape, index: Value, src: Shape, *, dim: object) -> Shape:
+def scatter_add(c: InferenceContext, input: Value, index: Value, src: Value, *, dim: object) -> PartialTensor:
     """[*S], indices [*I], a source at least as large as the indices -> [*S]."""
-    _constrain_positions(c, input, index, dim)
-    known = index.shape.dims is not None and src.dims is not None and len(src.dims) == len(index.shape.dims)
+    _constrain_positions(c, input.shape, index, dim)
+    known = index.shape.dims is not None and src.shape.rank == index.shape.rank
     if known and c.store.bounds(c.numel(index.shape))[0] >= 1:
-        for count, size in zip(index.shape, src, strict=True):
+        for count, size in zip(index.shape, src.shape, strict=True):
             c.at_most(count, size, "index must be at most as large as src along each axis")
-    return input
+    positions, updates = known_ints(index), element_array(src)
+    if not known or not input.shape.dims or positions is None or updates is None or input.dtype != src.dtype:
+        return PartialTensor(input.dtype, input.shape, None)
+    at = index_array(index, positions)
+    part = updates[tuple(slice(size) for size in at.shape)]
+    axis = read_axis(c, dim, len(input.shape))
+    return scatter_along_axis(input, at, part, axis, update_rule(c, input.dtype, "add"))
 
 
 @pnnx("torch.index_select")
@@ -198,28 +230,42 @@ def index_select(c: InferenceContext, input: Value, index: Value, *, dim: object
 
 
 @pnnx("torch.masked_select")
-def masked_select(c: InferenceContext, input: Shape, mask: Value) -> Shape:
+def masked_select(c: InferenceContext, input: Value, mask: Value) -> PartialTensor:
     """[*A], a mask [*B] -> [count], the elements of their broadcast where the mask is true."""
-    if input.dims is None or mask.shape.dims is None:
-        return Shape((c.fresh("count"),))
-    shape = c.broadcast(input, mask.shape)
-    return Shape((nonzero_count(c, mask) if shape == mask.shape else fresh_count(c, c.numel(shape)),))
+    if input.shape.dims is None or mask.shape.dims is None:
+        return PartialTensor(input.dtype, Shape((c.fresh("count"),)), None)
+    shape = c.broadcast(input.shape, mask.shape)
+    flags = broadcast_elements(mask, shape)
+    if input.elements is not None and flags.elements is not None and set(flags.elements) <= {True, False}:
+        chosen = [i for i, flag in enumerate(flags.elements) if flag]
+        return choose_slices(broadcast_elements(input, shape), chosen, None, Shape((len(chosen),)))
+    count = nonzero_count(c, mask) if shape == mask.shape else fresh_count(c, c.numel(shape))
+    return PartialTensor(input.dtype, Shape((count,)), None)
 
 
 @pnnx("Tensor.masked_fill", in_place=(0,))
 def masked_fill(
-    c: InferenceContext, input: Shape, mask: Shape, value: Shape | None = None, *, value_: object = None
-) -> Shape:
+    c: InferenceContext, input: Value, mask: Value, value: Value | None = None, *, value_: object = None
+) -> PartialTensor:
     """Numpy broadcasting of the input and the mask; the value is a scalar."""
     if value is not None:
-        c.require_rank(value, 0, "value")
-    return c.broadcast(input, mask)
+        c.require_rank(value.shape, 0, "value")
+    shape = c.broadcast(input.shape, mask.shape)
+    fill = tensor_or_number(c, value, value_, "value") if not isinstance(value_, str) else None  # such as -inf
+    if fill is None or input.elements is None or mask.elements is None:
+        return PartialTensor(input.dtype, shape, None)
+    return select_by_condition(c, input.dtype, shape, mask, *convert_operands(c, input.dtype, fill, input))
 
 
 @pnnx("torch.diag")
-def diag(c: InferenceContext, input: Shape, *, diagonal: object = 0) -> Shape:
+def diag(c: InferenceContext, input: Value, *, diagonal: object = 0) -> PartialTensor:
     """[n] -> a square matrix with this diagonal, or [M, N] -> its diagonal: the main one, above (> 0) or below it."""
     offset = read_int(c, diagonal, "diagonal")
+    shape = _diagonal_shape(c, input.shape, offset)
+    return diagonal_matrix(input, shape, offset) if len(input.shape) == 1 else diagonal_part(input, shape, offset)
+
+
+def _diagonal_shape(c: InferenceContext, input: Shape, offset: int) -> Shape:
     dims = input.require()
     if len(dims) == 1:
         return Shape((dims[0] + abs(offset),) * 2)

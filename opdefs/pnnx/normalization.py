@@ -68,7 +68,7 @@ def group_norm_module(
         return group_norm(c, input, weight, bias, num_groups=num_groups)
     if input.dims is not None:
         c.merge(channels_of(c, input), num_channels, "the channels of the input must equal num_channels")
-    _constrain_groups(c, input, num_channels, num_groups)
+    _constrain_statistics(c, input, num_channels, num_groups)
     _constrain_channels(c, num_channels, weight, bias)
     return input
 
@@ -79,12 +79,12 @@ def group_norm(
 ) -> Shape:
     """[N, C, *S], [C], [C] -> [N, C, *S]."""
     channels = channels_of(c, input)
-    _constrain_groups(c, input, channels, num_groups)
+    _constrain_statistics(c, input, channels, num_groups)
     _constrain_channels(c, channels, weight, bias)
     return input
 
 
-def _constrain_groups(c: InferenceContext, input: Shape, channels: Dim, groups: int) -> None:
+def _constrain_statistics(c: InferenceContext, input: Shape, channels: Dim, groups: int) -> None:
     """Require groups of equal size; torch rejects an input with a single element per group."""
     size = part_size(c, channels, groups, "num_groups must divide the channels")
     if input.dims is not None:
@@ -192,5 +192,7 @@ def _constrain_channels(
 
 def _require_several(c: InferenceContext, sizes: Sequence[Dim]) -> None:
     """Require more than one element, of which torch computes statistics."""
-    if all(c.concrete(size) == 1 for size in sizes):
-        c.fail("the input must have more than one element for each channel or group", tuple(sizes))
+    count = c.numel(sizes)
+    if count == 0 or c.prove_le(1, count) is not True:  # torch accepts empty inputs
+        return
+    c.at_least(count, 2, "the input must have more than one element for each channel or group")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.pnnx.promotion import DEFAULT_FLOAT, promote
-from opdefs.rules.conversion import convert
+from opdefs.rules.contents.conversion import convert
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import KINDS, TORCH_NAMES
 from shapeinf.ops import InferenceContext

@@ -4,35 +4,52 @@ from __future__ import annotations
 
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import promote
-from opdefs.rules.contraction import einsum as einstein_sum
+from opdefs.rules.contents.products import einstein_sum, matrix_product
+from opdefs.rules.contraction import einsum as einsum_shape
 from opdefs.rules.contraction import matmul as product
 from opdefs.rules.numbers import read_int
-from opdefs.rules.operands import require_broadcast_to
-from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops import InferenceContext
+from opdefs.rules.operands import require_any, require_broadcast_to
+from opdefs.rules.reshaping import transpose
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Operand, Value
 
 
 @pnnx("torch.matmul")
-def matmul(c: InferenceContext, input: Shape, other: Shape) -> Shape:
+def matmul(c: InferenceContext, input: Operand, other: Operand) -> PartialTensor:
     """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]; vectors lose their axis."""
-    return product(c, input, other)
+    return _contents(c, product(c, input.shape, other.shape), input, other)
+
+
+def _contents(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
+    """The product of two tensors of one element type, of `shape`."""
+    return matrix_product(c, a.dtype, shape, a, b) if a.dtype == b.dtype else PartialTensor(a.dtype, shape, None)
 
 
 @pnnx("torch.mm")
-def matrix_product(c: InferenceContext, input: Shape, mat2: Shape) -> Shape:
+def product_of_matrices(c: InferenceContext, input: Operand, mat2: Operand) -> PartialTensor:
     """[M, K] x [K, N] -> [M, N]."""
-    return product(c, c.require_rank(input, 2, "input"), c.require_rank(mat2, 2, "mat2"))
+    return _contents(c, _matrix_shape(c, input.shape, mat2.shape), input, mat2)
+
+
+def _matrix_shape(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+    return product(c, c.require_rank(a, 2, "input"), c.require_rank(b, 2, "mat2"))
 
 
 @pnnx("torch.mv")
-def vector_product(c: InferenceContext, input: Shape, vec: Shape) -> Shape:
+def vector_product(c: InferenceContext, input: Operand, vec: Operand) -> PartialTensor:
     """[M, K] x [K] -> [M]."""
-    return product(c, c.require_rank(input, 2, "input"), c.require_rank(vec, 1, "vec"))
+    shape = product(c, c.require_rank(input.shape, 2, "input"), c.require_rank(vec.shape, 1, "vec"))
+    return _contents(c, shape, input, vec)
 
 
 @pnnx("torch.bmm")
-def batch_product(c: InferenceContext, input: Shape, mat2: Shape) -> Shape:
+def product_of_batches(c: InferenceContext, input: Operand, mat2: Operand) -> PartialTensor:
     """[B, M, K] x [B, K, N] -> [B, M, N]: the batch does not broadcast."""
+    return _contents(c, batch_product(c, input.shape, mat2.shape), input, mat2)
+
+
+def batch_product(c: InferenceContext, input: Shape, mat2: Shape) -> Shape:
+    """The shape of a product of batches of matrices."""
     left, right = c.require_rank(input, 3, "input"), c.require_rank(mat2, 3, "mat2")
     batch = c.merge(left[0], right[0], "both matrices must have the same batch size")
     c.merge(left[2], right[1], "the inner dimensions of a matrix product must be equal")
@@ -42,7 +59,7 @@ def batch_product(c: InferenceContext, input: Shape, mat2: Shape) -> Shape:
 @pnnx("torch.addmm")
 def add_matrix_product(c: InferenceContext, input: Shape, mat1: Shape, mat2: Shape) -> Shape:
     """An input that broadcasts to the product, [M, K] x [K, N] -> [M, N]."""
-    result = matrix_product(c, mat1, mat2)
+    result = _matrix_shape(c, mat1, mat2)
     require_broadcast_to(c, input, result, "the input must broadcast to the shape of the product")
     return result
 
@@ -56,14 +73,17 @@ def add_batch_product(c: InferenceContext, input: Shape, batch1: Shape, batch2: 
 
 
 @own_types("torch.einsum")
-def einsum(c: InferenceContext, *operands: Shape, equation: str) -> TensorType:
+def einsum(c: InferenceContext, *operands: Operand, equation: str) -> PartialTensor:
     """The axes behind `->` in the equation; the sizes of a letter broadcast between operands, but not within one.
 
     The element type is the promoted one: torch multiplies operands element by element, after adding axes to them.
     """
-    shape = einstein_sum(c, equation, operands, repeats_broadcast=False)
+    shape = einsum_shape(c, equation, [x.shape for x in operands], repeats_broadcast=False)
     vector = Shape((1,))
-    return TensorType(promote(*(TensorType(c.dtype(at), vector) for at in range(len(operands)))), shape)
+    dtype = promote(*(TensorType(x.dtype, vector) for x in operands))
+    if any(x.dtype != dtype for x in operands):
+        return PartialTensor(dtype, shape, None)
+    return einstein_sum(c, dtype, equation, shape, operands)
 
 
 @pnnx("torch.cross")
@@ -83,18 +103,22 @@ def cross(c: InferenceContext, input: Shape, other: Shape, *, dim: object = None
 
 
 def _default_axis(c: InferenceContext, input: Shape) -> int | None:
-    """The first axis of size 3; None if it depends on symbols."""
-    for at, size in enumerate(input.require()):
-        verdict = c.prove_eq(size, 3)
-        if verdict is not False:
-            return at if verdict else None
-    c.fail("without dim, the input must have an axis of size 3", input)
+    """The first axis of size 3, which must exist; None if it depends on symbols."""
+    dims = input.require()
+    possible = [(at, c.prove_eq(size, 3)) for at, size in enumerate(dims) if c.prove_eq(size, 3) is not False]
+    if not possible:
+        c.fail("without dim, the input must have an axis of size 3", input)
+    if len(possible) == 1 or possible[0][1]:
+        return possible[0][0]
+    sizes = [dims[at] for at, _ in possible]
+    require_any(c, sizes, 3, "without dim, the input must have an axis of size 3")
+    return None
 
 
 @pnnx("torch.t")
-def transpose_matrix(c: InferenceContext, input: Shape) -> Shape:
+def transpose_matrix(c: InferenceContext, input: Value) -> PartialTensor:
     """[M, N] -> [N, M]; vectors and scalars are unchanged."""
-    dims = input.require()
-    if len(dims) > 2:
-        c.fail("the input must have rank 2 or less", input)
-    return Shape(dims[::-1])
+    rank = len(input.shape)
+    if rank > 2:
+        c.fail("the input must have rank 2 or less", input.shape)
+    return transpose(input, (1, 0)) if rank == 2 else input

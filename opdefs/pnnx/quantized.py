@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.repetition import concat
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -51,4 +51,4 @@ def cat(c: InferenceContext, *tensors: Value, dim: int = 0) -> PartialTensor:
     """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B], in the type of the first tensor."""
     if not tensors:
         c.fail("at least one tensor is required")
-    return concat(c, tensors, dim)
+    return PartialTensor(tensors[0].dtype, concat(c, tensors, dim).shape, None)  # of several scales

@@ -5,18 +5,27 @@ from __future__ import annotations
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import require_kind
+from opdefs.rules.contents.ordering import top_elements
 from opdefs.rules.numbers import read_dim
 from opdefs.rules.unknowns import top_k_shape
-from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops import InferenceContext
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
 
 
 @own_types("torch.topk")
-def topk(c: InferenceContext, input: Shape, *, k: object, dim: object = -1) -> tuple[TensorType, TensorType]:
+def topk(
+    c: InferenceContext, input: Value, *, k: object, dim: object = -1, largest: object = True, sorted_: object = True
+) -> tuple[PartialTensor, PartialTensor]:
     """[*A, d, *B] -> the largest or smallest elements [*A, k, *B], and their indices."""
-    require_kind(c, c.dtype(0), "the input must have integers or floats", "integer", "float")
-    shape = _topk_shape(c, input, k, dim)
-    return TensorType(c.dtype(0), shape), TensorType("int64", shape)
+    require_kind(c, input.dtype, "the input must have integers or floats", "integer", "float")
+    shape = _topk_shape(c, input.shape, k, dim)
+    values, positions = None, None
+    if input.elements is not None and input.shape.dims and isinstance(largest, bool) and sorted_ is True:
+        axis = read_axis(c, dim, len(input.shape))
+        values, positions = top_elements(c, input, axis, shape, largest=largest)
+        if len(set(input.elements)) < len(input.elements):  # torch chooses among equal elements
+            positions = None
+    return PartialTensor(input.dtype, shape, values), PartialTensor("int64", shape, positions)
 
 
 def _topk_shape(c: InferenceContext, x: Shape, k: object, dim: object) -> Shape:

@@ -12,10 +12,11 @@ from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import is_kind, read_type, require_kind
 from opdefs.pnnx.promotion import to_float
-from opdefs.rules.conversion import convert
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.ordering import extreme_positions
 from opdefs.rules.numbers import read_int
 from opdefs.rules.reduction import reduce_axes, running_total
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -35,11 +36,11 @@ def total(c: InferenceContext, input: Value, *, axes: Axes, dtype: str | None = 
 
 
 @own_types("torch.mean")
-def mean(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
+def mean(c: InferenceContext, input: Value, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
     """Mean of the axes; only floats and complex numbers have one."""
     result = read_type(c, dtype) or c.dtype(0)
     require_kind(c, result, "the input or dtype must be of floats or complex numbers", "float", "complex")
-    return _reduce(c, PartialTensor(result, input, None), axes)
+    return _reduce(c, convert(c, input, result), axes, operation="Mean")
 
 
 @pnnx("torch.amax", "torch.amin")
@@ -50,10 +51,24 @@ def extreme_of_axes(c: InferenceContext, input: Value, *, axes: Axes) -> Partial
 
 
 @own_types("torch.argmax", "torch.argmin")
-def index_of_extreme(c: InferenceContext, input: Value, *, axes: Axes) -> TensorType:
+def index_of_extreme(c: InferenceContext, input: Value, *, axes: Axes) -> PartialTensor:
     """The index of the largest or smallest element along one axis, or of all elements without axes."""
     require_kind(c, input.dtype, "the input must have integers or floats", "integer", "float")
-    return TensorType("int64", _extreme(c, input, _single_axis(c, axes)).shape)
+    single = _single_axis(c, axes)
+    shape = _extreme(c, input, single).shape
+    return PartialTensor("int64", shape, _positions(c, input, single, shape))
+
+
+def _positions(c: InferenceContext, x: PartialTensor, axes: Axes, shape: Shape) -> list[Element] | None:
+    """The first position of the extreme along a single axis, or of the flattened tensor, as elements of `shape`."""
+    largest = _function(c).removeprefix("arg") == "max"
+    if x.elements is None:
+        return None
+    if axes.dim is None:
+        flat = PartialTensor(x.dtype, Shape((len(x.elements),)), x.elements)
+        return extreme_positions(c, flat, 0, Shape(()), largest=largest)
+    (axis,) = _axes(c, axes, max(len(x.shape), 1))
+    return extreme_positions(c, x, axis, shape, largest=largest)
 
 
 @own_types("torch.max", "torch.min")
@@ -70,7 +85,10 @@ def extreme(
     if axes.dim is None:
         return _extreme(c, input, Axes())
     values = _extreme(c, input, _single_axis(c, axes))
-    return values, TensorType("int64", values.shape)
+    single = _single_axis(c, axes)
+    distinct = input.elements is not None and len(set(input.elements)) == len(input.elements)
+    positions = _positions(c, input, single, values.shape) if distinct else None  # torch chooses among equal elements
+    return values, PartialTensor("int64", values.shape, positions)
 
 
 def _extreme(c: InferenceContext, x: PartialTensor, axes: Axes) -> PartialTensor:
@@ -90,13 +108,14 @@ def deviation(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor
 
 
 @own_types("torch.norm")
-def norm(c: InferenceContext, input: Shape, *, axes: Axes, p: object = None, dtype: str | None = None) -> PartialTensor:
+def norm(c: InferenceContext, input: Value, *, axes: Axes, p: object = None, dtype: str | None = None) -> PartialTensor:
     """Norm of the axes: real numbers. The matrix norms `fro` and `nuc` have at most two axes."""
     if p in ("fro", "nuc") and isinstance(axes.dim, tuple) and len(axes.dim) > 2:
         c.fail(f"dim must have at most two axes for the matrix norm {p}", axes.dim)
     result = real_type(read_type(c, dtype) or c.dtype(0))
     require_kind(c, result, "the input or dtype must be of floats or complex numbers", "float")
-    return _reduce(c, PartialTensor(result, input, None), axes)
+    plain = p in (None, 2, 2.0) or (p == "fro" and input.dtype == result)
+    return _reduce(c, convert(c, input, result), axes, operation="L2" if plain else "")
 
 
 @own_types("torch.logsumexp")

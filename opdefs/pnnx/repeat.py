@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.elements import MAX_RANK, known_dims, move_elements
+from opdefs.rules.contents.elements import MAX_RANK, known_dims, known_ints, move_elements
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.contents.rearrangement import repeat_slices
 from opdefs.rules.numbers import check_count, read_dim, read_dims, read_int, read_ints
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
-from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.operands import prove_unit, require_broadcast_size, require_broadcast_to
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import tile as tile_axes
 from opdefs.rules.reshaping import flip as flip_axes
@@ -62,7 +63,7 @@ def _expand_size(c: InferenceContext, d: Dim, size: Dim | None, axis: int) -> Di
     if isinstance(size, int) and size < 0:
         c.fail("the items of sizes must be at least 0, or -1", size)
     if size is None or c.prove_le(0, size) is not True:
-        return d if c.prove_eq(d, 1) is False else c.fresh(f"expand.{axis}")
+        return d if prove_unit(c, d) is False else c.fresh(f"expand.{axis}")
     require_broadcast_size(c, d, size, BROADCAST)
     return size
 
@@ -124,7 +125,12 @@ def repeat_interleave(
         total = repeat_size(c, size, read_dim(c, repeats_, "repeats"), axis)
     else:
         total = _interleaved_size(c, size, repeats, output_size)
-    return PartialTensor(input.dtype, Shape((*shape[:axis], total, *shape[axis + 1 :])), None)
+    result = Shape((*shape[:axis], total, *shape[axis + 1 :]))
+    number = repeats_ if type(repeats_) is int else None
+    counts = known_ints(repeats) if repeats is not None else None if number is None else (number,)
+    if counts is None or input.elements is None or min(counts, default=0) < 0:
+        return PartialTensor(input.dtype, result, None)
+    return repeat_slices(input, counts, None if dim is None else axis, result)
 
 
 def _interleaved_size(c: InferenceContext, size: Dim, repeats: PartialTensor, output_size: object) -> Dim:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes, read_axis
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.elements import MAX_RANK
+from opdefs.rules.contents.elements import MAX_RANK
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.numbers import read_dims, read_ints
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import insert_axes, reshape_dims, squeeze_units
 from opdefs.rules.reshaping import transpose as transpose_axes
 from shapeinf.lattice import PartialTensor, Shape

@@ -36,6 +36,9 @@ def interpolate(
     if mode != "area":
         for new in resized:
             c.at_least(new, 1, "the output must not be empty")
+            most = None if isinstance(new, int) else c.limit_of(new)
+            if most is not None:
+                c.at_least(most, 1, "the output must not be empty")
     return Shape((*input.dims[:2], *resized))
 
 

@@ -10,10 +10,11 @@ import attrs
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.rules.elements import MAX_RANK, known_dims
+from opdefs.rules.contents.elements import MAX_RANK, broadcast_list, known_dims, known_ints, move_elements
+from opdefs.rules.contents.updates import replace_element, update_elements
 from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.numbers import check_count, read_dim, read_dims
-from opdefs.rules.operands import require_broadcast_to
+from opdefs.rules.operands import is_unit, require_broadcast_to
 from opdefs.rules.parts import HUGE, count_from_front, select_index, slice_axes
 from opdefs.rules.reshaping import shape_of_sizes
 from shapeinf.expr import Dim
@@ -146,18 +147,34 @@ def _read_index(c: InferenceContext, item: object, inputs: Sequence[PartialTenso
 
 
 @pnnx("Tensor.slice_copy", in_place=(0,))
-def slice_copy(c: InferenceContext, self: Shape, src: Shape | None = None, *, slices: Slices) -> Shape:
+def slice_copy(c: InferenceContext, self: Value, src: Value | None = None, *, slices: Slices) -> PartialTensor:
     """[*S], a source that broadcasts to the slice -> [*S]."""
-    if self.dims is not None and src is not None:
-        part = _slice(c, PartialTensor(None, self, None), _read_slices(c, slices, len(self.dims)))
-        require_broadcast_to(c, _drop_unit_axes(src, part.shape), part.shape, "src must broadcast to the slice")
-    return self
+    if self.shape.dims is None or src is None:
+        return PartialTensor(self.dtype, self.shape, None)
+    part = _slice(c, _numbered(self), _read_slices(c, slices, len(self.shape.dims)))
+    source = _drop_unit_axes(src.shape, part.shape)
+    require_broadcast_to(c, source, part.shape, "src must broadcast to the slice")
+    return _assign(self, part, PartialTensor(src.dtype, source, src.elements))
+
+
+def _numbered(x: PartialTensor) -> PartialTensor:
+    """A tensor of the same shape with the position of each element, where the contents are known."""
+    return PartialTensor("int64", x.shape, None if x.elements is None else range(len(x.elements)))
+
+
+def _assign(x: PartialTensor, part: PartialTensor, src: PartialTensor) -> PartialTensor:
+    """The tensor with a source at the positions that a slice of `_numbered` has."""
+    positions = known_ints(part)
+    if x.elements is None or positions is None or src.elements is None or src.dtype != x.dtype:
+        return PartialTensor(x.dtype, x.shape, None)
+    updates = broadcast_list(src, part.shape)
+    return move_elements(x, x.shape, lambda array: update_elements(array, positions, updates, replace_element))
 
 
 def _drop_unit_axes(src: Shape, target: Shape) -> Shape:
     """The source without leading axes of size 1 that the slice does not have: an assignment ignores these."""
     dims = src.dims
-    while dims is not None and target.dims is not None and len(dims) > len(target.dims) and dims[0] == 1:
+    while dims is not None and target.dims is not None and len(dims) > len(target.dims) and is_unit(dims[0]):
         dims = dims[1:]
     return src if dims is None else Shape(dims)
 
@@ -165,20 +182,22 @@ def _drop_unit_axes(src: Shape, target: Shape) -> Shape:
 @pnnx("torch.slice_scatter", in_place=(0,))
 def slice_scatter(
     c: InferenceContext,
-    input: Shape,
-    src: Shape,
+    input: Value,
+    src: Value,
     *,
     dim: object = 0,
     start: object = 0,
     end: object = HUGE,
     step: object = 1,
-) -> Shape:
+) -> PartialTensor:
     """[*S], a source of the shape of the slice -> [*S]."""
-    if input.dims is not None:
-        slices = Slices(dim, start, end, step)
-        part = _slice(c, PartialTensor(None, input, None), _read_slices(c, slices, len(input.dims)))
-        c.expect(src, part.shape, "src must have the shape of the slice")
-    return input
+    if input.shape.dims is None:
+        return PartialTensor(input.dtype, input.shape, None)
+    slices = Slices(dim, start, end, step)
+    part = _slice(c, _numbered(input), _read_slices(c, slices, len(input.shape.dims)))
+    c.expect(src.shape, part.shape, "src must have the shape of the slice")
+    fits = not c.warnings and src.shape.rank == part.shape.rank
+    return _assign(input, part, src) if fits else PartialTensor(input.dtype, input.shape, None)
 
 
 @pnnx("torch.narrow")

@@ -24,7 +24,7 @@ def split(c: InferenceContext, tensor: Value, *, split_size_or_sections: object,
     size = tensor.shape[axis]
     if isinstance(split_size_or_sections, tuple):
         sizes = read_dims(c, split_size_or_sections, "split_size_or_sections")
-        _check_count(c, len(sizes))
+        _check_parts(c, len(sizes))
         return _outputs(c, split_axis(tensor, axis, complete_sizes(c, size, sizes)))
     step = read_int(c, split_size_or_sections, "split_size_or_sections")
     if step < 0 or (step == 0 and c.prove_eq(size, 0) is False):
@@ -47,7 +47,7 @@ def _split_evenly(c: InferenceContext, x: PartialTensor, axis: int, step: Dim, m
     size = x.shape[axis]
     count = _part_count(c, size, step, most)
     if c.num_outputs > 1 or most == 1:
-        _check_count(c, count if isinstance(count, int) else c.num_outputs)
+        _check_parts(c, count if isinstance(count, int) else c.num_outputs)
         count = c.num_outputs
     if not isinstance(count, int):
         raise c.unknowable("the number of parts is not known")
@@ -82,13 +82,13 @@ def tensor_split(
     count = read_int(c, sections, "sections")
     if not 1 <= count <= MAX_PARTS:
         c.fail(f"sections must lie in 1..{MAX_PARTS}", count)
-    _check_count(c, count)
+    _check_parts(c, count)
     size = input.shape[axis]
     return _outputs(c, split_axis(input, axis, [(size + (count - 1 - i)) // count for i in range(count)]))
 
 
 def _split_at(c: InferenceContext, x: PartialTensor, axis: int, indices: Sequence[Dim | None]) -> tuple[Type, ...]:
-    _check_count(c, len(indices) + 1)
+    _check_parts(c, len(indices) + 1)
     ends = zip((0, *indices), (*indices, HUGE), strict=True)
     return _outputs(c, [slice_axes(c, x, [axis], [start], [end], [1], as_python=True) for start, end in ends])
 
@@ -115,7 +115,7 @@ def _require_axes(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     return x
 
 
-def _check_count(c: InferenceContext, count: int) -> None:
+def _check_parts(c: InferenceContext, count: int) -> None:
     """Require one output for each part, or one for all."""
     if c.num_outputs not in (1, count):
         c.fail(f"the node has {c.num_outputs} outputs, so there must be as many parts", count)
@@ -123,5 +123,5 @@ def _check_count(c: InferenceContext, count: int) -> None:
 
 def _outputs(c: InferenceContext, parts: Sequence[TensorType]) -> tuple[Type, ...]:
     """One output for each part, or a list of them."""
-    _check_count(c, len(parts))
+    _check_parts(c, len(parts))
     return tuple(parts) if len(parts) == c.num_outputs else (create_sequence(c, parts),)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from opdefs.rules.elements import compare_eq, logical_not, nonnegative_condition
+from opdefs.rules.contents.elements import compare_eq, logical_not, nonnegative_condition
 from shapeinf.expr import Dim, Dimension, maximum
-from shapeinf.lattice import Alternatives, Condition, Element, Quotient, ShapeStore, Type, type_symbols
+from shapeinf.lattice import Alternatives, Condition, Element, FloatInterval, Quotient, ShapeStore, Type, type_symbols
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext
 
@@ -21,6 +21,8 @@ def truth_of_number(c: InferenceContext, element: Element) -> Truth:
     """The truth of a scalar with this element, a bool or a number: whether it is not 0; None where it is unknown."""
     if element is None or isinstance(element, (bool, Condition)):
         return c.decide(element)
+    if isinstance(element, FloatInterval):
+        return None if element.low <= 0 <= element.high else True
     if isinstance(element, Quotient):
         return None
     if not isinstance(element, Dimension):

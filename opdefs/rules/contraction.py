@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.rules.contents.products import ELLIPSIS
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -20,10 +21,6 @@ def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return Shape((*lead, *rows, *columns))
-
-
-ELLIPSIS = "..."
-"""Stands for any number of axes in a term of an equation."""
 
 
 def einsum(

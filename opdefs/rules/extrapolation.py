@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from opdefs.rules.elements import is_float
+from opdefs.rules.contents.elements import is_float
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import Element, HandleType, PartialTensor, SequenceType, Shape, TensorType, Type
 

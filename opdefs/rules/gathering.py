@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import Array, Elements, element_array, is_listable, known_ints, move_elements
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import extremes
+from opdefs.rules.contents.elements import Array, Elements, element_array, is_listable, known_ints, move_elements
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import extremes
+from opdefs.rules.contents.rearrangement import index_array, pick_batches, take_along_axis
+from opdefs.rules.contents.updates import Combine, replace_element, update_elements, update_rule
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -36,17 +38,29 @@ def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTenso
         return PartialTensor(x.dtype, shape, None)
     if len(dims) == 1:
         return PartialTensor(x.dtype, shape, [elements[i] for i in known])
-    index = _index_array(indices, known)
+    index = index_array(indices, known)
     return move_elements(x, shape, lambda array: array.take(index, axis=at))
 
 
-def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int = 0) -> Shape:
+def gather_elements(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
     """[*D] data, [*I] indices of the same rank -> [*I]: an element of the data for each index along `axis`."""
-    shape = c.require_rank(indices.shape, len(x), "indices")
-    at = c.axis(axis, len(x))
-    constrain_index_shape(c, shape, x, at)
-    constrain_indices(c, indices, x[at])
-    return shape
+    shape = c.require_rank(indices.shape, len(x.shape), "indices")
+    at = c.axis(axis, len(x.shape))
+    constrain_index_shape(c, shape, x.shape, at)
+    constrain_indices(c, indices, x.shape[at])
+    return pick_elements(x, indices, at)
+
+
+def pick_elements(x: PartialTensor, indices: PartialTensor, axis: int) -> PartialTensor:
+    """[*D] data, [*I] indices inside an axis -> [*I]. Adds no constraint."""
+    known = None if x.elements is None else _known_indices(indices)
+    if known is None:
+        return PartialTensor(x.dtype, indices.shape, None)
+    return take_along_axis(x, index_array(indices, known), axis, indices.shape)
+
+
+INDEX_LENGTH = "the length of an index must be at most the rank of the data"
+UPDATES = "updates must have the shape of the indexed slices"
 
 
 def constrain_index_shape(c: InferenceContext, indices: Shape, x: Shape, axis: int) -> None:
@@ -61,18 +75,23 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
     if indices.shape.dims == ():
         c.fail("indices must have rank 1 or more", indices.shape)
     depth = c.concrete(indices.shape[-1])
-    if depth is None:
-        raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
     if not 0 <= batch_dims < min(len(x.shape), len(indices.shape)):
         c.fail("batch_dims must be less than both ranks", batch_dims, x.shape, indices.shape)
+    if depth is None:
+        c.at_most(indices.shape[-1], len(x.shape) - batch_dims, INDEX_LENGTH)
+        raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
     if batch_dims + depth > len(x.shape):
-        c.fail("the length of an index must be at most the rank of the data", x.shape, indices.shape)
+        c.fail(INDEX_LENGTH, x.shape, indices.shape)
     for i in range(batch_dims):
         c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
     constrain_index_tuples(c, indices, x.shape[batch_dims : batch_dims + depth])
-    if batch_dims:
-        return PartialTensor(x.dtype, Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :])), None)
-    return pick_tuples(x, indices, depth)
+    if not batch_dims:
+        return pick_tuples(x, indices, depth)
+    shape = Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :]))
+    known = None if x.elements is None or not depth else _known_indices(indices)
+    if known is None:
+        return PartialTensor(x.dtype, shape, None)
+    return pick_batches(x, index_array(indices, known), batch_dims, shape)
 
 
 def pick_tuples(x: PartialTensor, indices: PartialTensor, depth: int) -> PartialTensor:
@@ -81,43 +100,40 @@ def pick_tuples(x: PartialTensor, indices: PartialTensor, depth: int) -> Partial
     known = _known_indices(indices)
     if not depth or known is None or x.elements is None or not is_listable(shape):
         return PartialTensor(x.dtype, shape, None)
-    index = _index_array(indices, known)
+    index = index_array(indices, known)
     return move_elements(x, shape, lambda array: array[tuple(numpy_function("moveaxis")(index, -1, 0))])
-
-
-def _index_array(indices: PartialTensor, known: tuple[int, ...]) -> Array:
-    import numpy as np
-
-    return np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
 
 
 def scatter_nd(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, reduction: str = "none"
 ) -> PartialTensor:
-    """[*D] data, [*I, k] indices, [*I, *D[k:]] updates -> [*D]; contents where all three are known, if not reduced."""
+    """[*D] data, [*I, k] indices, [*I, *D[k:]] updates -> [*D]; contents where all three are known."""
     constrain_updates(c, x.shape, indices.shape, updates.shape)
     depth = indices.shape.dims[-1] if indices.shape.dims else 0
-    unusual = reduction != "none" or c.warnings or depth == 0
+    unusual = c.warnings or depth == 0
     if isinstance(depth, int) and x.shape.dims is not None and not c.warnings:
         constrain_index_tuples(c, indices, x.shape[:depth])
     if unusual or not isinstance(depth, int):
         return PartialTensor(x.dtype, x.shape, None)
-    return scatter_tuples(x, indices, updates)
+    return scatter_tuples(x, indices, updates, update_rule(c, x.dtype, reduction))
 
 
-def scatter_tuples(x: PartialTensor, indices: PartialTensor, updates: PartialTensor) -> PartialTensor:
+def scatter_tuples(
+    x: PartialTensor, indices: PartialTensor, updates: PartialTensor, combine: Combine = replace_element
+) -> PartialTensor:
     """[*D] data, [*I, k] indices inside it, [*I, *D[k:]] updates -> [*D]; contents where all three are known."""
     known, new = _known_indices(indices), element_array(updates)
     if known is None or new is None or x.elements is None:
         return PartialTensor(x.dtype, x.shape, None)
-    index = _index_array(indices, known)
+    index = index_array(indices, known)
+    depth = index.shape[-1]
 
     def scatter(array: Elements) -> Elements:
         import numpy as np
 
-        result = array.copy()
-        result[tuple(np.moveaxis(index, -1, 0))] = new if new.ndim else new.item()
-        return result
+        coordinates = np.moveaxis(index.reshape(-1, depth), -1, 0)
+        positions = np.arange(array.size).reshape(array.shape)[tuple(coordinates)].reshape(-1).tolist()
+        return update_elements(array, positions, new.reshape(-1).tolist(), combine)
 
     return move_elements(x, x.shape, scatter)
 
@@ -126,12 +142,27 @@ def constrain_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Sh
     """Require updates [*I, *D[k:]] for data [*D] and indices [*I, k]; a violation is a warning."""
     if indices.dims == ():
         c.fail("indices must have rank 1 or more", indices)
-    depth = None if x.dims is None or indices.dims is None else c.concrete(indices[-1])
-    if depth is None:
-        return
-    if depth > len(x):
-        c.fail("the length of an index must be at most the rank of the data", x, indices)
-    c.expect(Shape((*indices[:-1], *x[depth:])), updates, "updates must have the shape of the indexed slices")
+    depth = infer_index_length(c, x, indices, updates)
+    if depth is not None:
+        c.expect(Shape((*indices[:-1], *x[depth:])), updates, UPDATES)
+
+
+def infer_index_length(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) -> int | None:
+    """The length k of each index in [*I, k], also as it follows from the rank of the updates [*I, *D[k:]].
+
+    None where it is unknown, or a rank is. Raises ShapeError for a length above the rank of the data.
+    """
+    if x.dims is None or indices.dims is None:
+        return None
+    depth = c.concrete(indices[-1])
+    if depth is None and updates.dims is not None:
+        depth = len(indices) - 1 + len(x) - len(updates)
+        c.expect(indices[-1], max(depth, 0), UPDATES)
+    elif depth is None:
+        c.at_most(indices[-1], len(x), INDEX_LENGTH)
+    if depth is not None and depth > len(x):
+        c.fail(INDEX_LENGTH, x, indices)
+    return None if depth is None or depth < 0 else depth
 
 
 def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim, *, from_end: bool = True) -> None:
@@ -187,7 +218,7 @@ def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Di
 def scatter_elements(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
 ) -> PartialTensor:
-    """[*D] data, [*I] indices and updates of the same rank -> [*D]; contents where all are known, if not reduced."""
+    """[*D] data, [*I] indices and updates of the same rank -> [*D]; contents where all are known."""
     c.merge(indices.shape, updates.shape, "indices and updates must have the same shape")
     if x.shape.dims is None or indices.shape.dims is None:
         return PartialTensor(x.dtype, x.shape, None)
@@ -195,16 +226,21 @@ def scatter_elements(
     constrain_index_shape(c, indices.shape, x.shape, at)
     known, new = _known_indices(indices), element_array(updates)
     constrain_indices(c, indices, x.shape[at])
-    if known is None or new is None or reduction != "none":
+    if known is None or new is None:
         return PartialTensor(x.dtype, x.shape, None)
-    import numpy as np
+    return scatter_along_axis(x, index_array(indices, known), new, at, update_rule(c, x.dtype, reduction))
 
-    index = np.array(known, dtype=np.int64).reshape(new.shape)
+
+def scatter_along_axis(x: PartialTensor, index: Array, updates: Elements, axis: int, combine: Combine) -> PartialTensor:
+    """[*D] data with updates at indices of an axis, both at most as large as the data."""
 
     def scatter(array: Elements) -> Elements:
-        result = array.copy()
-        np.put_along_axis(result, index, new, at)
-        return result
+        import numpy as np
+
+        coordinates: list[Array] = list(np.indices(index.shape))
+        coordinates[axis] = index
+        positions = np.arange(array.size).reshape(array.shape)[tuple(coordinates)].reshape(-1).tolist()
+        return update_elements(array, positions, updates.reshape(-1).tolist(), combine)
 
     return move_elements(x, x.shape, scatter)
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from opdefs.rules.elements import clamp_at_zero
+from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.extrapolation import Extrapolation, confirm, extrapolate
+from shapeinf.constraints.conditions import excludes, try_condition
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.expr.extremum import expand_maximum
@@ -189,7 +190,7 @@ class _Loop:
         """What holds if there is a first trip."""
         some = None if self.limit is None else nonnegative_condition(self.limit - 1)
         known = logical_and(self.condition, True if some is None else some)
-        return known if isinstance(known, Condition) and not self.c.store.excludes(known.expression) else None
+        return known if isinstance(known, Condition) and not excludes(self.c.store, known.expression) else None
 
     def _condition_before_any(self, after: Type) -> Condition | None:
         """The condition before trip `number`, if each trip changes it as the first one does; None for other loops.
@@ -201,7 +202,7 @@ class _Loop:
             return None
         step = again.expression - self.condition.expression
         before = self.condition.expression + step * self.number
-        if not isinstance(step, int) or isinstance(before, int) or self.c.store.excludes(before):
+        if not isinstance(step, int) or isinstance(before, int) or excludes(self.c.store, before):
             return None
         return Condition(before)
 
@@ -215,7 +216,7 @@ class _Loop:
     def _add_known(self, known: Truth) -> None:
         """Add what holds by definition: no node requires it."""
         if isinstance(known, Condition):
-            self.c.store.try_condition(known.expression, Source("", "the loop has ended"))
+            try_condition(self.c.store, known.expression, Source("", "the loop has ended"))
 
     def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result where all carried values grow evenly."""

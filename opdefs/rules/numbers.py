@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from shapeinf.expr import Dim
 from shapeinf.ops import InferenceContext
 
@@ -40,10 +40,25 @@ def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | Non
     return tuple(read_dim(c, value, f"an item of {name}") for value in listed)
 
 
-def read_ints(c: InferenceContext, values: object, name: str) -> tuple[int, ...]:
-    """A list attribute of integers as ints; one integer is a list of one. Raises NotKnown if any is not an int."""
-    listed = values if isinstance(values, tuple) else (values,)
-    return tuple(read_int(c, value, f"an item of {name}") for value in listed)
+def read_ints(
+    c: InferenceContext,
+    values: object,
+    name: str,
+    least: int | None = None,
+    count: int | None = None,
+    each: str = "axis of the input",
+) -> tuple[int, ...]:
+    """A list attribute of `count` integers as ints, each at least `least`; one integer is a list of one.
+
+    Raises NotKnown if any is not an int.
+    """
+    items = values if isinstance(values, tuple) else (values,)
+    listed = tuple(read_int(c, value, f"an item of {name}") for value in items)
+    if count is not None:
+        check_count(c, listed, name, count, each)
+    if least is not None and listed and min(listed) < least:
+        c.fail(f"the items of {name} must be at least {least}", listed)
+    return listed
 
 
 def check_count(

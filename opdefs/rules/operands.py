@@ -1,12 +1,15 @@
-"""Constraints on operands other than the data: scales, zero points, biases, lengths, states, masks."""
+"""What operators require of the sizes of operands: lengths, groups, parts, sizes that are 1 or equal.
+
+Each requirement adds a constraint where the sizes are symbolic, and is an error where they are known and wrong. Only
+this module compares a size with 1: others call `is_unit`, `prove_unit` or `require_broadcast_size`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import to_dim
-from shapeinf.expr import Dim, ceildiv
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 
@@ -67,29 +70,38 @@ def part_size(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
     return size // parts
 
 
-def require_broadcast_to(c: InferenceContext, v: Shape | None, target: Shape, message: str) -> None:
-    """Require that an input broadcasts to a shape without changing it (ONNX: unidirectional broadcasting)."""
-    if v is None or v.dims is None or target.dims is None:
-        return
-    lead = len(target.dims) - len(v.dims)
-    if lead < 0:
-        c.fail(message, v, target)
-    for size, extent in zip(v.dims, target.dims[lead:], strict=True):
-        require_broadcast_size(c, size, extent, message)
+def require_groups(c: InferenceContext, channels: Dim, groups: Dim, message: str) -> None:
+    """Require that channels split into groups of equal size. Raises ShapeError for no groups at all."""
+    if isinstance(groups, int) and groups < 1:
+        c.fail("the number of groups must be at least 1", groups)
+    require_multiple(c, channels, groups, message)
 
 
-def require_either(c: InferenceContext, size: Dim, choices: tuple[Dim, Dim], message: str) -> None:
-    """Require that a size equals one of two."""
-    first, second = choices
-    verdicts = c.prove_eq(size, first), c.prove_eq(size, second)
-    if True in verdicts:
-        return
-    if None not in verdicts:
-        c.fail(message, size, first, second)
-    if False in verdicts:
-        c.merge(size, second if verdicts[0] is False else first, message)
-    else:
-        c.store.add_disjunction("{0} == {1} or {0} == {2}", c.source(message), size, first, second)
+def require_multiple(c: InferenceContext, size: Dim, divisor: Dim, message: str) -> None:
+    """Require that a size is a multiple of another one, of which nothing is required where it may be 0."""
+    if isinstance(divisor, int):
+        if divisor > 1:
+            c.divisible(size, divisor, message)
+    elif c.prove_le(1, divisor) is True:
+        c.merge(size // divisor * divisor, size, message)
+
+
+# -- sizes that are 1, or equal to another ----------------------------------------------------------------------------
+
+
+def is_unit(size: Dim | None) -> bool:
+    """Whether a size is the number 1; a symbol that may be 1 is not."""
+    return size.__class__ is int and size == 1
+
+
+def is_single(v: Shape) -> bool:
+    """Whether a shape is that of a scalar, or of a vector of one element, which runtimes accept as one."""
+    return v.dims == () or (v.dims is not None and len(v.dims) == 1 and v.dims[0] == 1)
+
+
+def prove_unit(c: InferenceContext, size: Dim) -> bool | None:
+    """Whether a size is 1: always (True), never (False) or undecided (None)."""
+    return c.prove_eq(size, 1)
 
 
 def require_broadcast_size(c: InferenceContext, size: Dim, extent: Dim, message: str) -> None:
@@ -102,93 +114,46 @@ def require_broadcast_size(c: InferenceContext, size: Dim, extent: Dim, message:
         c.store.add_disjunction("{0} == {1} or {0} == 1", c.source(message), size, extent)
 
 
-def scalar_size(c: InferenceContext, value: PartialTensor) -> Dim | None:
-    """The value of an input of one element as a size; None if it is unknown or may be negative."""
-    size = to_dim(value.elements[0]) if value.elements else None
-    return None if size is None or c.prove_le(0, size) is not True else size
-
-
-def scalar_size_or_fresh(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
-    """The value of an input of one element as a size; a fresh unknown if it is unknown or may be negative."""
-    size = scalar_size(c, value)
-    return c.fresh(hint) if size is None else size
-
-
-def size_or_fresh(c: InferenceContext, size: Dim | None, hint: str) -> Dim:
-    """A size; a new unknown named by `hint` if it is unknown or may be negative."""
-    return c.fresh(hint) if size is None or c.prove_le(0, size) is not True else size
-
-
-PER_AXIS = "the scale must have one element, or one per element of the quantized axis"
-PER_BLOCK = "the scale must have the shape of the input, with one value per block along the quantized axis"
-ZEROS = "the zero point must have the shape of the scale"
-
-
-def constrain_scales(
-    c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None, axis: int | None, block_size: int = 0
+def require_broadcast_to(
+    c: InferenceContext, v: Shape | None, target: Shape, message: str, *, from_front: bool = False
 ) -> None:
-    """Constrain the scale and zero point of [*P, n, *Q] that is quantized along `axis`, of size n.
+    """Require that an input broadcasts to a shape without changing it (ONNX: unidirectional broadcasting).
 
-    Both are [] or [1] without an axis, [n] with one, and [*P, ceil(n / block_size), *Q] with blocks.
+    Shapes are aligned at their last axes, or with `from_front` at their first ones, as in NNEF: then more axes than
+    those of the target must have size 1.
     """
-    if scale.dims is None:
+    if v is None or v.dims is None or target.dims is None:
         return
-    if axis is None or (not block_size and scale.dims in ((), (1,))):
-        require_single_scale(c, scale, zero, "the tensor")
+    more = len(v.dims) - len(target.dims)
+    if more > 0 and not from_front:
+        c.fail(message, v, target)
+    extents = target.dims + (1,) * more if from_front else target.dims[-more:] if more else target.dims
+    for size, extent in zip(v.dims, extents, strict=False):
+        require_broadcast_size(c, size, extent, message)
+
+
+def require_any(c: InferenceContext, sizes: Sequence[Dim], value: int, message: str) -> None:
+    """Require that one of several sizes has a value."""
+    verdicts = [c.prove_eq(size, value) for size in sizes]
+    possible = [size for size, verdict in zip(sizes, verdicts, strict=True) if verdict is None]
+    if True in verdicts:
         return
-    if zero is not None:
-        c.merge(scale, zero, ZEROS)
-    if x.dims is None:
+    if not possible:
+        c.fail(message, *sizes)
+    template = " or ".join(f"{{{i}}} == {value}" for i in range(len(possible)))
+    c.store.add_disjunction(template, c.source(message), *possible)
+
+
+def require_choice(c: InferenceContext, size: Dim, choices: Sequence[Dim], message: str) -> None:
+    """Require that a size equals one of several."""
+    verdicts = [c.prove_eq(size, choice) for choice in choices]
+    if True in verdicts:
         return
-    at = c.axis(axis, len(x.dims))
-    if block_size:
-        blocks = ceildiv(x.dims[at], block_size)
-        c.merge(scale, Shape((*x.dims[:at], blocks, *x.dims[at + 1 :])), PER_BLOCK)
+    possible = [choice for choice, verdict in zip(choices, verdicts, strict=True) if verdict is None]
+    if not possible:
+        c.fail(message, size, *choices)
+    if len(possible) == 1:
+        c.merge(size, possible[0], message)
     else:
-        require_vector(c, scale, x.dims[at], PER_AXIS)
-
-
-def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
-    """Constrain scales of [*B, M, K] to one element, one per row [M], or [*B, M, 1]."""
-    _constrain_slice_scales(
-        c,
-        v,
-        x.dims and x.dims[-2:-1],
-        x.dims and (*x.dims[:-1], 1),
-        f"{name} must have exactly one element, or one per row",
-    )
-
-
-def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
-    """Constrain scales of [*B, K, N] to one element, one per column [N], or [*B, 1, N]."""
-    full = x.dims and (*x.dims[:-2], 1, x.dims[-1])
-    _constrain_slice_scales(
-        c, v, x.dims and x.dims[-1:], full, f"{name} must have exactly one element, or one per column"
-    )
-
-
-def constrain_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, name: str) -> None:
-    """Constrain scales of the filters [M, ...] of a convolution to one element, or one per filter [M]."""
-    message = f"{name} must have exactly one element, or one per output channel"
-    if v is not None and v.dims:
-        if len(v.dims) > 1:
-            c.fail(message, v)
-        if w.dims is not None:
-            require_broadcast_size(c, v.dims[0], w.dims[0], message)
-
-
-def _constrain_slice_scales(
-    c: InferenceContext, v: Shape | None, short: tuple[Dim, ...] | None, full: tuple[Dim, ...] | None, message: str
-) -> None:
-    if v is None or v.dims is None or v.dims == () or short is None or full is None:
-        return
-    if len(v.dims) == 1:
-        require_broadcast_size(c, v.dims[0], short[0] if short else 1, message)
-    else:
-        c.merge(v, Shape(full), message)
-
-
-def require_single_scale(c: InferenceContext, scale: Shape | None, zero: Shape | None, operand: str) -> None:
-    """Require one scale and one zero point for all of an operand."""
-    require_single(c, scale, f"the scale of {operand} must have exactly one element")
-    require_single(c, zero, f"the zero point of {operand} must have exactly one element")
+        template = " or ".join(f"{{0}} == {{{i}}}" for i in range(1, len(possible) + 1))
+        c.store.add_disjunction(template, c.source(message), size, *possible)

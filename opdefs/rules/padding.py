@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import Elements
+from opdefs.rules.contents.elements import Elements
 from shapeinf.lattice import Element
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import clamp_at_zero, is_listable, select_elements
-from opdefs.rules.progressions import reshape_elements, slice_progression
+from opdefs.rules.contents.elements import clamp_at_zero, is_listable, select_elements
+from opdefs.rules.contents.progressions import reshape_elements, slice_progression
+from opdefs.rules.operands import is_unit
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
@@ -185,4 +186,4 @@ def select_index(c: InferenceContext, x: PartialTensor, axis: int, index: Dim | 
         return PartialTensor(x.dtype, rest, None)
     end = HUGE if index == -1 else index + 1
     part = slice_axes(c, x, [axis], [index], [end], [1], as_python=True)
-    return reshape_elements(part, rest) if part.shape[axis] == 1 else PartialTensor(x.dtype, rest, None)
+    return reshape_elements(part, rest) if is_unit(part.shape[axis]) else PartialTensor(x.dtype, rest, None)

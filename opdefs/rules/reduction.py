@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import reduce as fold_left
 from itertools import accumulate
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.constants import number_of
+from opdefs.rules.contents.elements import (
     Elements,
     element_array,
     is_float,
     is_listable,
-    known_dims,
     logical_and,
     logical_or,
     to_dim,
-    without_overflow,
+    truncated_quotient,
 )
-from opdefs.rules.floats import FloatArithmetic, arithmetic
-from opdefs.rules.progressions import extremes, running_sum
+from opdefs.rules.contents.float_intervals import float_ends, hull
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation
+from opdefs.rules.contents.integers import wrap_element
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.ordering import map_rows
+from opdefs.rules.contents.products import addition, multiplication, sum_elements, sum_products
+from opdefs.rules.contents.progressions import extremes, running_sum
+from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import BroadcastAxes, Element, PartialTensor, Progression, Shape
+from shapeinf.lattice import BroadcastAxes, Element, FloatInterval, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints
 
 Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
@@ -59,7 +65,7 @@ def reduce_broadcast_axes(c: InferenceContext, shape: Shape, axes: BroadcastAxes
 def _sum_repeated_axis(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
     """A size of the broadcast of `size` and `other`, `result`, after the sum along the axis if `size` is repeated."""
     if size is not None:
-        if c.prove_eq(size, 1) is False or c.prove_eq(result, size) is True:
+        if prove_unit(c, size) is False or c.prove_eq(result, size) is True:
             return result
         if other is not None and c.prove_eq(result, c.broadcast_dim(size, other)) is True:
             return size
@@ -70,7 +76,7 @@ def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
     """An unknown that is the size or 1. A symbolic size counts as at least 0, also where named dims are at least 1."""
     low = min(size, 1) if isinstance(size, int) else 0
     high = c.interval(size).hi
-    return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
+    return size if is_unit(size) else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
 
 
 def reduce_axes(
@@ -131,31 +137,75 @@ def _fold(c: InferenceContext, dtype: str | None, array: Elements, axes: list[in
 
 
 def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
-    if is_float(dtype):
-        return _fold_floats(c, dtype, group, FloatArithmetic.add)
-    known = _known_elements(group)
-    return None if known is None else without_overflow(c, dtype, sum(known))
+    return sum_elements(c, dtype, list(group))
 
 
 def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
     if is_float(dtype):
-        return _fold_floats(c, dtype, group, FloatArithmetic.multiply)
+        return sum_products(c, dtype, [list(group)])
     known = _known_elements(group)
-    return None if known is None else without_overflow(c, dtype, c.numel(known))
+    return None if known is None else wrap_element(c, dtype, c.numel(known))
 
 
-def _fold_floats(
-    c: InferenceContext,
-    dtype: str | None,
-    group: Iterable[Element],
-    operation: Callable[[FloatArithmetic, Element, Element], Element],
-) -> Element:
-    """The elements of floats, folded in sequence. Any order gives this result if none is negative and none rounds."""
-    floats = arithmetic(c, dtype)
+def _mean(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The sum divided by the number of elements; of integers, rounded towards zero."""
     elements = list(group)
-    if floats is None or any((d := to_dim(e)) is None or c.prove_le(0, d) is not True for e in elements):
+    total = sum_elements(c, dtype, elements)
+    if is_float(dtype):
+        return _quotient(c, dtype, total, len(elements))
+    known = to_dim(total)
+    return None if known is None else truncated_quotient(c)(known, len(elements))
+
+
+def mean_by_weight(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The mean, where runtimes divide the sum by the number of elements or multiply it by the reciprocal."""
+    elements = list(group)
+    count = len(elements)
+    mean = _mean(c, dtype, elements)
+    if not count & (count - 1):
+        return mean
+    weight = _quotient(c, dtype, 1.0, count)
+    ends = [float_ends(mean), float_ends(multiplication(c, dtype)(sum_elements(c, dtype, elements), weight))]
+    known = [end for pair in ends if pair is not None for end in pair]
+    return hull(known) if None not in ends else None
+
+
+def _quotient(c: InferenceContext, dtype: str | None, total: Element, count: int) -> Element:
+    """A float divided by a count."""
+    divide = float_operation(c, dtype, numpy_function("divide"), FloatArithmetic.divide)
+    return None if total is None else divide(total, float(count))
+
+
+def _sum_of_squares(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    return sum_products(c, dtype, [[e, e] for e in group])
+
+
+def _euclidean_norm(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The square root of the sum of squares of known floats."""
+    floats, total = arithmetic(c, dtype), _sum_of_squares(c, dtype, group)
+    return None if floats is None else floats.square_root(total)
+
+
+def _log_of_sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The logarithm of the sum of known floats."""
+    floats = arithmetic(c, dtype)
+    return None if floats is None else floats.approximate("log", sum_elements(c, dtype, list(group)))
+
+
+def _sum_of_sizes(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The sum of absolute values of elements of known sign."""
+    return sum_elements(c, dtype, [_absolute(c, e) for e in group])
+
+
+def _absolute(c: InferenceContext, element: Element) -> Element:
+    if isinstance(element, FloatInterval):
+        return hull([0.0] * (element.low < 0 < element.high) + [abs(element.low), abs(element.high)])
+    if isinstance(element, (int, float)):
+        return abs(element)
+    known = to_dim(element)
+    if known is None:
         return None
-    return fold_left(lambda a, b: operation(floats, a, b), elements)
+    return known if c.prove_le(0, known) is True else -known if c.prove_le(known, 0) is True else None
 
 
 def _known_elements(group: Iterable[Element]) -> list[Dim] | None:
@@ -187,6 +237,12 @@ def _connective(operation: Callable[[Element, Element], Element]) -> Fold:
 
 FOLDS: dict[str, Fold] = {
     "Sum": _sum,
+    "Mean": _mean,
+    "SumSquare": _sum_of_squares,
+    "L1": _sum_of_sizes,
+    "L2": _euclidean_norm,
+    "EuclideanNorm": _euclidean_norm,
+    "LogSum": _log_of_sum,
     "Prod": _product,
     "Max": _extreme(True),
     "Min": _extreme(False),
@@ -194,6 +250,11 @@ FOLDS: dict[str, Fold] = {
     "Any": _connective(logical_or),
 }
 """By operation, the reduction of a group of elements to one. Contents of other reductions are unknown."""
+
+
+def reduce_group(c: InferenceContext, dtype: str | None, operation: str, elements: Sequence[Element]) -> Element:
+    """The reduction of some elements of a type by one of FOLDS."""
+    return FOLDS[operation](c, dtype, elements)
 
 
 def running_total(
@@ -207,16 +268,34 @@ def running_total(
 ) -> PartialTensor:
     """[*S] -> [*S]: the running sums or products (`Sum`, `Prod`) along an axis (None: unknown).
 
-    Contents for vectors of integers and for constant tensors.
+    Contents for listed elements, and sums for constant tensors.
     """
-    elements = known_dims(x)
-    if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
-        if x.contents is None or axis is None or operation != "Sum":
-            return PartialTensor(x.dtype, x.shape, None)
-        return running_sum(x, axis, exclusive, reverse)
-    ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
-    step = (lambda a, b: a * b) if operation == "Prod" else (lambda a, b: a + b)
-    totals = list(accumulate(ordered, step))
-    if exclusive:
-        totals = [1 if operation == "Prod" else 0, *totals][: len(ordered)]
-    return PartialTensor(x.dtype, x.shape, [without_overflow(c, x.dtype, t) for t in totals[:: -1 if reverse else 1]])
+    if x.contents is None or axis is None:
+        return PartialTensor(x.dtype, x.shape, None)
+    if x.elements is None:
+        total = running_sum(x, axis, exclusive, reverse) if operation == "Sum" else None
+        return PartialTensor(x.dtype, x.shape, None) if total is None else total
+
+    def totals(row: list[Element]) -> list[Element]:
+        results = _running_totals(c, x.dtype, row[::-1] if reverse else row, operation, exclusive)
+        return results[::-1] if reverse else results
+
+    return PartialTensor(x.dtype, x.shape, map_rows(x, axis, totals, x.shape))
+
+
+def _running_totals(
+    c: InferenceContext, dtype: str | None, row: Sequence[Element], operation: str, exclusive: bool
+) -> list[Element]:
+    """The sum or product of the first elements, for each element; exclusive ones are those of the elements before."""
+    start = number_of(dtype, 0 if operation == "Sum" else 1)
+    if is_float(dtype):
+        ends = [row[:end] for end in range(len(row) + 1)] if len(row) <= MAX_FLOATS else [()] * (len(row) + 1)
+        results = [FOLDS[operation](c, dtype, part) if part else None for part in ends]
+    else:
+        step = addition(c, dtype) if operation == "Sum" else multiplication(c, dtype)
+        results = list(accumulate(row, step, initial=start))
+    return [start, *results[1:-1]][: len(row)] if exclusive else results[1:]
+
+
+MAX_FLOATS = 64
+"""The longest row of floats whose running totals are known; each of them is a sum of its own, which is not rounded."""

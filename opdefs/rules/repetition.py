@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     Elements,
     broadcast_list,
     concatenate_elements,
@@ -12,8 +12,9 @@ from opdefs.rules.elements import (
     is_listable,
     move_elements,
 )
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import broadcast_progression
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import broadcast_progression
+from opdefs.rules.operands import is_unit
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
@@ -82,7 +83,7 @@ def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) ->
         return PartialTensor(x.dtype, shape, None)
     if is_listable(shape) and len(known) == len(counts) and x.elements is not None:
         return move_elements(x, shape, lambda array: numpy_function("tile")(array, known))
-    repeats = (size == 1 or count == 1 for size, count in zip(x.shape, counts, strict=True))
+    repeats = (is_unit(size) or count == 1 for size, count in zip(x.shape, counts, strict=True))
     return broadcast_progression(x, shape) if all(repeats) else PartialTensor(x.dtype, shape, None)
 
 

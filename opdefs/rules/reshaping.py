@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import move_elements, requested_dims
-from opdefs.rules.progressions import reshape_elements, transpose_progression
+from opdefs.rules.contents.elements import move_elements, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements, transpose_progression
+from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
@@ -133,9 +134,20 @@ def insert_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
     )
 
 
+def _candidates(c: InferenceContext, x: Shape) -> tuple[int, ...]:
+    """The axes that may have size 1."""
+    return tuple(i for i, d in enumerate(x.require()) if prove_unit(c, d) is not False)
+
+
+def constrain_unit_axes(c: InferenceContext, x: Shape, count: Dim) -> None:
+    """Require that as many axes as are named may have size 1."""
+    if not isinstance(count, int) and x.dims is not None:
+        c.at_most(count, len(_candidates(c, x)), "axes may only name axes of size 1")
+
+
 def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
     """The axes of size 1 if there are exactly `count`; None if there may be more. Raises ShapeError for fewer."""
-    axes = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
+    axes = _candidates(c, x)
     if len(axes) < count:
         c.fail(f"the input must have {count} axes of size 1 to be squeezed", x)
     return axes if len(axes) == count else None
@@ -146,7 +158,7 @@ def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
     dims = x.require()
     before = [0]
     for d in dims:
-        before.append(before[-1] + (c.prove_eq(d, 1) is not False))
+        before.append(before[-1] + (prove_unit(c, d) is not False))
 
     def may_move(source: int, by: int) -> bool:
         return by <= before[source] and count - by <= before[-1] - before[source + 1]
@@ -176,7 +188,7 @@ def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> 
     dims = x.shape.require()
     gone = set(c.axes(axes, len(dims)))
     for axis in gone:
-        if dims[axis] != 1:
+        if not is_unit(dims[axis]):
             c.merge(dims[axis], 1, f"axis {axis} must have size 1 to be squeezed")
     return reshape_elements(x, Shape([d for i, d in enumerate(dims) if i not in gone]))
 
@@ -184,8 +196,8 @@ def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> 
 def squeeze_units(c: InferenceContext, x: PartialTensor, axes: Sequence[int] | None = None) -> PartialTensor:
     """The tensor without its axes of size 1; with `axes`, counted from the front, only without those of these."""
     candidates = range(len(x.shape)) if axes is None else axes
-    verdicts = [c.prove_eq(d, 1) if i in candidates else False for i, d in enumerate(x.shape)]
-    left = [(d, is_unit is None) for d, is_unit in zip(x.shape, verdicts, strict=True) if not is_unit]
+    verdicts = [prove_unit(c, d) if i in candidates else False for i, d in enumerate(x.shape)]
+    left = [(d, verdict is None) for d, verdict in zip(x.shape, verdicts, strict=True) if not verdict]
     if None in verdicts:
         raise c.unknowable_rank("it is undecided which axes have size 1", OptionalAxes(left))
     return reshape_elements(x, Shape(d for d, _ in left))

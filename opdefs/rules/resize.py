@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import floor, inf
 
-from opdefs.rules.elements import to_dim
-from opdefs.rules.floats import FLOAT32, FLOAT64, MAX_DENOMINATOR, FloatArithmetic, to_fraction
+from opdefs.rules.contents.elements import to_dim
+from opdefs.rules.contents.float_formats import FLOAT32, FLOAT64
+from opdefs.rules.contents.floats import MAX_DENOMINATOR, FloatArithmetic, to_fraction
 from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import size_or_fresh
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.requested import size_or_fresh
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -18,6 +18,10 @@ def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> Shape:
     return Shape((n, x[1], *grid[1 : rank - 1]))
 
 
+COLUMNS = "theta must have one column more than rows"
+SIZE = "the size must be [N, C, spatial...]"
+
+
 def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
     """[N, 2, 3], the size `[N, C, H, W]` -> [N, H, W, 2]; [N, 3, 4], the size `[N, C, D, H, W]` -> [N, D, H, W, 3]."""
     theta = c.require_rank(theta, 3, "theta")
@@ -26,9 +30,12 @@ def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
     if axes is None:
         axes = None if length is None else length - 2
     if axes is None:
+        c.merge(theta[2], theta[1] + 1, COLUMNS)
+        c.merge(size.shape[0], theta[1] + 2, SIZE)
         raise c.unknowable("neither the length of `size` nor the rows of `theta` are known")
-    c.merge(theta[2], axes + 1, "theta must have one column more than rows")
-    c.merge(size.shape[0], axes + 2, "the size must be [N, C, spatial...]")
+    c.merge(theta[1], axes, "theta must have one row for each spatial axis")
+    c.merge(theta[2], axes + 1, COLUMNS)
+    c.merge(size.shape[0], axes + 2, SIZE)
     requested = known_dims(size) or (None,) * (axes + 2)
     dims = [size_or_fresh(c, d, f"size.{i}") for i, d in enumerate(requested)]
     return Shape((c.merge(theta[0], dims[0], "theta and size must have the same batch size"), *dims[2:], axes))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims
-from opdefs.rules.progressions import has_no_zeros
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.contents.progressions import has_no_zeros
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -57,8 +57,8 @@ def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
 
 
 def fresh_count(c: InferenceContext, most: Dim, lo: int = 0) -> Dim:
-    """An unknown count of at most `most`."""
-    return c.fresh_at_most(most, "count", lo)
+    """An unknown count of at most `most`; 0 where that is the only one."""
+    return 0 if c.interval(most).hi == 0 else c.fresh_at_most(most, "count", lo)
 
 
 def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
@@ -90,7 +90,7 @@ def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTe
     c.expect(batch, batches, "boxes and scores must have the same batch size")
     c.expect(count, counts, "scores must have a score for each box")
     most = _box_limit(c, c.interval(count).hi, limit)
-    return 0 if most == 0 else c.fresh_at_most(c.numel((batch, classes, count if most is None else most)), "count")
+    return fresh_count(c, c.numel((batch, classes, count if most is None else most)))
 
 
 def _box_limit(c: InferenceContext, boxes: int | None, limit: PartialTensor | int | None) -> int | None:

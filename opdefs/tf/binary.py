@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from opdefs.rules.arithmetic import (
+from opdefs.rules.contents.arithmetic import (
     binary_rule,
+    calculate,
     division_rule,
-    element_arithmetic,
     extreme,
     float_quotient,
     floored_quotient,
@@ -19,19 +19,21 @@ from opdefs.rules.arithmetic import (
     total,
     truncated_remainder,
 )
-from opdefs.rules.elements import (
+from opdefs.rules.contents.bits import bitwise_operation, shift_operation
+from opdefs.rules.contents.elements import (
     dim_operation,
     fold_elements,
+    integer_operation,
     is_float,
     is_listable,
     list_elements,
     map_elements,
     to_dim,
-    without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import add, multiply, subtract
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, fold_floats
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import add, multiply, subtract
+from opdefs.rules.contents.truth import is_nonzero
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.common import merge_all
 from opdefs.tf.dialect import tf
@@ -44,7 +46,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
 
 @tf(
     *("Atan2", "Igamma", "IgammaGradA", "Igammac", "NextAfter", "Polygamma", "RandomGammaGrad", "Xlog1py"),
-    *("DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Zeta"),
+    *("Xlogy", "Zeta"),
     *("RiscAdd", "RiscBinaryArithmetic", "RiscDiv", "RiscLogicalAnd", "RiscLogicalOr", "RiscMax", "RiscMin"),
     *("RiscMul", "RiscPow", "RiscRem", "RiscSub"),
     in_place=(0, 1),
@@ -68,17 +70,33 @@ tf("Mul", in_place=(0, 1))(
 tf("Div", "RealDiv", "TruncateDiv", in_place=(0, 1))(division_rule(broadcast))
 
 
+@tf("DivNoNan", "MulNoNan", "Xdivy", in_place=(0, 1))
+def zero_for_zero(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """[*A], [*B] -> [*broadcast(A, B)]: quotients or products, 0 where `y`, of Xdivy where `x`, is 0."""
+    name, shape = c.op_def.name, broadcast(c, x.shape, y.shape)
+    if arithmetic(c, x.dtype) is None:
+        return PartialTensor(None, shape, None)
+    multiply = name == "MulNoNan"
+    function = numpy_function("multiply") if multiply else numpy_function("divide")
+    method = FloatArithmetic.multiply if multiply else FloatArithmetic.divide
+    operation = float_operation(c, x.dtype, function, method)
+
+    def apply(a: Element, b: Element) -> Element:
+        deciding = a if name == "Xdivy" else b
+        nonzero = is_nonzero(c, deciding)
+        return (operation(a, b) if nonzero else 0.0) if nonzero is not None else None
+
+    return map_elements(None, shape, apply, x, y)
+
+
 @tf("FloorDiv", in_place=(0, 1))
 def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: quotients rounded down; floats are rounded to their type before."""
     shape = broadcast(c, x.shape, y.shape)
     if not is_float(x.dtype):
         return integer_division(c, shape, numpy_function("floor_divide"), floored_quotient(c), x, y)
-    quotient = float_quotient(c, shape, x, y)
-    operation = float_operation(c, x.dtype, numpy_function("floor"), FloatArithmetic.floor)
-    return fold_elements(
-        None, shape, numpy_function("floor"), operation, PartialTensor(x.dtype, shape, quotient.elements)
-    )
+    quotient = PartialTensor(x.dtype, shape, float_quotient(c, shape, x, y).elements)
+    return fold_floats(c, None, shape, numpy_function("floor"), FloatArithmetic.floor, quotient)
 
 
 @tf("FloorMod", in_place=(0, 1))
@@ -101,12 +119,14 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("Pow", in_place=(0, 1))
 def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """[*A], [*B] -> [*broadcast(A, B)]; contents for small integer exponents. The kernel's 9.0 ** 2.0 is not 81."""
+    """[*A], [*B] -> [*broadcast(A, B)]; intervals of known floats (the kernel's 9.0 ** 2.0 is not 81)."""
     shape = broadcast(c, x.shape, y.shape)
+    floats = arithmetic(c, x.dtype)
+    if floats is not None:
+        return map_elements(None, shape, floats.approximate_power, x, y)
     if is_float(x.dtype):
         return PartialTensor(x.dtype, shape, None)
-    operation = dim_operation(integer_power)
-    return map_elements(None, shape, lambda *elements: without_overflow(c, x.dtype, operation(*elements)), x, y)
+    return map_elements(None, shape, integer_operation(c, x.dtype, integer_power), x, y)
 
 
 @tf("Maximum", in_place=(0, 1))
@@ -114,7 +134,7 @@ def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at least a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
-        return extreme("Max", shape, x, y)
+        return extreme(c, "Max", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
         if a is None or b is None:
@@ -130,7 +150,7 @@ def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at most a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
-        return extreme("Min", shape, x, y)
+        return extreme(c, "Min", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
         if a is not None and b is not None:
@@ -180,56 +200,24 @@ def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTe
 
         return np.square(a - b)
 
-    operation = element_arithmetic(c, x.dtype, concrete, lambda a, b: (a - b) * (a - b), square)
-    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, operation, x, y)
+    return calculate(c, None, broadcast(c, x.shape, y.shape), concrete, lambda a, b: (a - b) * (a - b), square, x, y)
 
 
 # -- bits --------------------------------------------------------------------------------------------------------------
 
-_BITS = {
-    "BitwiseAnd": numpy_function("bitwise_and"),
-    "BitwiseOr": numpy_function("bitwise_or"),
-    "BitwiseXor": numpy_function("bitwise_xor"),
-}
-
 
 @tf("BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
 def bitwise(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """[*A], [*B] -> [*broadcast(A, B)]; `and` with a mask of the lowest bits is a remainder."""
-
-    def operation(a: Dim, b: Dim) -> Dim | None:
-        for value, mask in ((a, b), (b, a)):
-            if isinstance(mask, int) and mask >= 0 and not mask & (mask + 1) and c.op_def.name == "BitwiseAnd":
-                return value % (mask + 1)
-        return None
-
-    shape = broadcast(c, x.shape, y.shape)
-    return fold_elements(None, shape, _BITS[c.op_def.name], dim_operation(operation), x, y)
-
-
-_MAX_SHIFT = 31
-"""Shifts of sizes by this number of bits or more are unknown."""
+    """[*A], [*B] -> [*broadcast(A, B)]; with a constant of few groups of bits also of sizes."""
+    name = c.op_def.name.removeprefix("Bitwise").lower()
+    return map_elements(None, broadcast(c, x.shape, y.shape), bitwise_operation(c, x.dtype, name), x, y)
 
 
 @tf("LeftShift", "RightShift", in_place=(0, 1))
 def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; a shift by a known number of bits is a product or a quotient."""
-    left = c.op_def.name == "LeftShift"
-
-    def operation(a: Dim, bits: Dim) -> Dim | None:
-        if not isinstance(bits, int) or not 0 <= bits < _MAX_SHIFT:
-            return None
-        factor = 1 << bits
-        return a * factor if left else a // factor
-
-    def concrete(array: Any, bits: Any) -> Any:
-        import numpy as np
-
-        limited = np.clip(bits, 0, array.dtype.itemsize * 8 - 1)
-        return np.left_shift(array, limited) if left else np.right_shift(array, limited)
-
-    shifted = element_arithmetic(c, x.dtype, concrete, operation, None)
-    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, shifted, x, y)
+    operation = shift_operation(c, x.dtype, left=c.op_def.name == "LeftShift", limited=True)
+    return map_elements(None, broadcast(c, x.shape, y.shape), operation, x, y)
 
 
 # -- sums of many, and operands of one shape ---------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import scalar_size
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.operands import require_broadcast_size, require_choice
+from opdefs.rules.requested import scalar_size
 from opdefs.rules.unknowns import fresh_count
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
@@ -101,9 +102,8 @@ def combined_non_max_suppression(
     c.merge(boxes[1], scores[1])
     c.with_value(boxes[3], 4)
     classes = scores[2]
-    if isinstance(boxes[2], int) and boxes[2] != 1:
-        message = "third dimension of boxes must be either 1 or equal to the third dimension of scores"
-        c.merge(boxes[2], classes, message)
+    message = "third dimension of boxes must be either 1 or equal to the third dimension of scores"
+    require_broadcast_size(c, boxes[2], classes, message)
     size = c.make_dim_for_scalar_input(3)
     if pad_per_class:
         size = minimum(size, c.multiply(c.make_dim_for_scalar_input(2), classes))
@@ -153,13 +153,18 @@ def _fresh_below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
     return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 
 
+CHANNELS = (1, 3, 4)
+"""The numbers of channels of images in gray, RGB and RGBA."""
+
+
 @tf("DrawBoundingBoxes", "DrawBoundingBoxesV2")
 def draw_bounding_boxes(c: InferenceContext, images: Shape, boxes: Shape, colors: Shape | None = None) -> Shape:
     """[B, H, W, C], boxes [B, N, 4], colors [M, C] -> [B, H, W, C]."""
     images = c.with_rank(images, 4)
-    if isinstance(images[3], int) and images[3] not in (1, 3, 4):
-        message = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
+    message = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
+    if isinstance(images[3], int) and images[3] not in CHANNELS:
         raise ShapeError(f"{message}, but is {images[3]}")
+    require_choice(c, images[3], CHANNELS, message)
     boxes = c.with_rank(boxes, 3)
     c.with_value(boxes[2], 4)
     if colors is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.tf.common import align_dims, broadcast_binary_op_output_shape
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -31,16 +32,16 @@ def broadcast_if_compatible(c: InferenceContext, first: Shape, second: Shape) ->
         compatible = _are_compatible(c, x, y)
         if compatible is False:
             return c.scalar()
-        dims.append((y if x == 1 else x) if compatible else None)
+        dims.append((y if is_unit(x) else x) if compatible else None)
     known = [d for d in dims if d is not None]
     return Shape(known) if len(known) == len(dims) else c.unknown_shape()
 
 
 def _are_compatible(c: InferenceContext, x: Dim, y: Dim) -> bool | None:
     """Whether two sizes broadcast; None where that is undecided."""
-    if x == 1 or y == 1:
+    if is_unit(x) or is_unit(y):
         return True
     equal = c.prove_eq(x, y)
     if equal is not False:
         return equal
-    return False if c.prove_eq(x, 1) is False and c.prove_eq(y, 1) is False else None
+    return False if prove_unit(c, x) is False and prove_unit(c, y) is False else None

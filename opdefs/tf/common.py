@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from opdefs.rules.operands import is_unit
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
@@ -35,6 +36,13 @@ def share_rank(c: InferenceContext, first: Shape, second: Shape) -> tuple[Shape,
     """Two shapes of one rank, which is required of a shape of unknown rank; None if both ranks are unknown."""
     rank = first.rank if first.rank is not None else second.rank
     return None if rank is None else (c.with_rank(first, rank), c.with_rank(second, rank))
+
+
+def shape_of_rank(c: InferenceContext, index: int, rank: int) -> Shape:
+    """The shape of this rank in the vector input `index`, whose length must be the rank."""
+    shape = c.with_rank(c.make_shape_from_shape_tensor(index), rank)
+    c.with_value(c.with_rank(c.input(index), 1)[0], rank)
+    return shape
 
 
 def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
@@ -88,9 +96,9 @@ def broadcast_binary_op_output_shape(
 
 def _broadcast(c: InferenceContext, x: Dim, y: Dim, must_broadcast: bool) -> Dim | None:
     """The broadcast of two sizes; None for ints that do not broadcast, unless they must."""
-    if x is y or y == 1:
+    if x is y or is_unit(y):
         return x
-    if x == 1:
+    if is_unit(x):
         return y
     if isinstance(x, int) and isinstance(y, int):
         return c.merge(x, y) if must_broadcast or x == y else None

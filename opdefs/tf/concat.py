@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims, known_ints, requested_dims
-from opdefs.rules.operands import require_broadcast_size
+from opdefs.rules.contents.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.operands import prove_unit, require_broadcast_size
 from opdefs.rules.parts import split_axis
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
@@ -287,7 +287,9 @@ def tile_grad(c: InferenceContext, x: Value, multiples: Value) -> Shape:
 @tf("BroadcastTo")
 def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     """[*A], shape [R] -> [*shape], to which A must broadcast."""
-    c.with_rank(shape.shape, 1)
+    length = c.with_rank(shape.shape, 1)[0]
+    if x.shape.dims is not None and not isinstance(length, int):
+        c.at_least(length, len(x.shape), "the shape must have as many axes as the input, or more")
     wanted = requested_dims(c, shape)
     c.with_rank_at_most(x.shape, len(wanted))
     lead = len(wanted) - len(x.shape) if x.shape.dims is not None else len(wanted)
@@ -300,16 +302,16 @@ def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
 def _broadcast_size(c: InferenceContext, size: Dim | None, wanted: Dim | None, axis: int) -> Dim:
     """The size of a broadcast axis; if the request is unknown, the size itself where that cannot be 1."""
     if wanted is None:
-        is_size = size is not None and c.prove_eq(size, 1) is False
+        is_size = size is not None and prove_unit(c, size) is False
         return size if is_size and size is not None else c.fresh(f"broadcast.{axis}")
     if isinstance(wanted, int) and wanted < 0:
         c.fail("a size must be at least 0", wanted)
     if c.prove_le(0, wanted) is not True:
         c.at_least(wanted, 0, "a size must be at least 0")
-    if size is not None and c.prove_eq(size, 1) is False:
+    if size is not None and prove_unit(c, size) is False:
         if isinstance(size, int) and isinstance(wanted, int) and size != wanted:
             c.fail(f"Dimensions must be equal, but are {size} and {wanted} for axis {axis} of the result")
         return c.merge(size, wanted)
-    if size is not None and size != 1:
+    if size is not None:
         require_broadcast_size(c, size, wanted, "the input must broadcast to the shape")
     return wanted

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from opdefs.rules.contents.products import ELLIPSIS, einstein_sum, matrix_product
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.common import share_rank
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
-from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Operand
 
 
 def product(
@@ -21,7 +24,16 @@ def product(
     return rows, columns
 
 
-@tf("MatMul", "SparseMatMul", "RiscDot", "_FusedMatMul")
+@tf("MatMul")
+def matrix_product_of_tensors(
+    c: InferenceContext, a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bool = False
+) -> PartialTensor:
+    """[M, K], [K, N] -> [M, N], for operands that may be transposed."""
+    shape = matmul(c, a.shape, b.shape, transpose_a=transpose_a, transpose_b=transpose_b)
+    return matrix_product(c, a.dtype, shape, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+@tf("SparseMatMul", "RiscDot", "_FusedMatMul")
 def matmul(
     c: InferenceContext, a: Shape, b: Shape, *args: Shape, transpose_a: bool = False, transpose_b: bool = False
 ) -> Shape:
@@ -30,8 +42,14 @@ def matmul(
 
 
 @tf("BatchMatMul")
-def batch_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
+def batch_matmul(
+    c: InferenceContext, x: Operand, y: Operand, *, adj_x: bool = False, adj_y: bool = False
+) -> PartialTensor:
     """[*B, M, K], [*B, K, N] -> [*B, M, N], for operands that may be adjoint. Axes of B do not broadcast."""
+    return _adjoint_product(c, _batch_shape(c, x.shape, y.shape, adj_x, adj_y), x, y, adj_x, adj_y)
+
+
+def _batch_shape(c: InferenceContext, x: Shape, y: Shape, adj_x: bool, adj_y: bool) -> Shape:
     x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
     operands = share_rank(c, x, y)
     if operands is None:
@@ -43,8 +61,23 @@ def batch_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False
 
 
 @tf("BatchMatMulV2", "BatchMatMulV3")
-def broadcasting_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
+def broadcasting_matmul(
+    c: InferenceContext, x: Operand, y: Operand, *, adj_x: bool = False, adj_y: bool = False
+) -> PartialTensor:
     """[*A, M, K], [*B, K, N] -> [*broadcast(A, B), M, N], for operands that may be adjoint."""
+    return _adjoint_product(c, _broadcast_batch_shape(c, x.shape, y.shape, adj_x, adj_y), x, y, adj_x, adj_y)
+
+
+def _adjoint_product(
+    c: InferenceContext, shape: Shape, x: PartialTensor, y: PartialTensor, adj_x: bool, adj_y: bool
+) -> PartialTensor:
+    """The product of matrices, of `shape`; contents of numbers that are their own conjugates."""
+    if x.dtype != y.dtype or (x.dtype or "").startswith("complex"):
+        return PartialTensor(None, shape, None)
+    return matrix_product(c, x.dtype, shape, x, y, transpose_a=adj_x, transpose_b=adj_y)
+
+
+def _broadcast_batch_shape(c: InferenceContext, x: Shape, y: Shape, adj_x: bool, adj_y: bool) -> Shape:
     x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
     rows, columns = product(c, x, y, adj_x, adj_y)
     if x.dims is None or y.dims is None:
@@ -67,19 +100,21 @@ def quantized_matmul(
     return (result, c.scalar(), c.scalar())[: c.num_outputs]
 
 
-ELLIPSIS = "..."
-
-
 @tf("Einsum")
-def einsum(c: InferenceContext, *inputs: Shape, equation: str) -> Shape:
+def einsum(c: InferenceContext, *inputs: Operand, equation: str) -> PartialTensor:
     """The axes that the letters of the result name. Axes of one letter are equal; those of `...` broadcast."""
+    shape = _einsum_shape(c, [x.shape for x in inputs], equation)
+    return einstein_sum(c, inputs[0].dtype if inputs else None, equation, shape, inputs)
+
+
+def _einsum_shape(c: InferenceContext, inputs: Sequence[Shape], equation: str) -> Shape:
     terms, result = _parse_equation(equation)
     if len(terms) != len(inputs):
         raise ShapeError(f"Expected {len(terms)} inputs for the einsum equation {equation}, but got: {len(inputs)}")
     sizes: dict[str, Dim] = {}
     spread = Shape(())
     for term, operand in zip(terms, inputs, strict=True):
-        spread = _read_term(c, term, c.store.canon_shape(operand), sizes, spread)
+        spread = _einsum_sides(c, term, c.store.canon_shape(operand), sizes, spread)
     missing = [letter for letter in result.replace(ELLIPSIS, "") if letter not in sizes]
     if missing:
         raise ShapeError(f"Einsum output subscripts {result} contain the label '{missing[0]}', which no input has")
@@ -102,7 +137,7 @@ def _parse_equation(equation: str) -> tuple[list[str], str]:
     return terms, parts[1]
 
 
-def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+def _einsum_sides(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
     """Record the sizes of an operand's letters in `sizes`; returns `spread` broadcast with its ellipsis axes."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]

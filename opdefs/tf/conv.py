@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.operands import require_multiple
+from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import (
     ConvWindow,
@@ -50,28 +52,23 @@ def conv_2d(
 
 def constrain_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim) -> None:
     """Require that the channels are divisible by those of the filter, and D by the quotient, the number of groups."""
-    if not isinstance(filter_depth, int):
-        return
     if filter_depth == 0:
         raise ShapeError("filter must not have zero elements (i.e. all dimensions must be non-zero)")
+    if depth is filter_depth or depth == filter_depth:
+        return
     message = f"Depth of input ({depth}) is not a multiple of input depth of filter ({filter_depth})"
-    if not isinstance(depth, int):
-        c.divisible(depth, filter_depth, message)
+    if not isinstance(depth, int) or not isinstance(filter_depth, int):
+        require_multiple(c, depth, filter_depth, message)
+        message = "Depth of output is not a multiple of the number of groups, the quotient of the depths of the inputs"
+        require_multiple(c, output_depth * filter_depth, depth, message)
         return
     groups, rest = divmod(depth, filter_depth)
     if rest:
         raise ShapeError(message)
-    if groups > 1:
-        _require_multiple(c, output_depth, groups)
-
-
-def _require_multiple(c: InferenceContext, depth: Dim, groups: int) -> None:
-    """Require that the output channels are divisible by the number of groups."""
-    message = f"Depth of output ({depth}) is not a multiple of the number of groups ({groups})"
-    if not isinstance(depth, int):
-        c.divisible(depth, groups, message)
-    elif depth % groups:
+    message = f"Depth of output ({output_depth}) is not a multiple of the number of groups ({groups})"
+    if isinstance(output_depth, int) and output_depth % max(groups, 1):
         raise ShapeError(message)
+    require_multiple(c, output_depth, groups, message)
 
 
 @tf("Conv3D")
@@ -129,7 +126,7 @@ def conv(
         return c.unknown_shape()
     layout = tensor_format(data_format, len(weights) - 2)
     batch, image = x[:batch_dims], Shape((1, *x[batch_dims:]))
-    _constrain_groups(c, image[layout.channels], weights[-2], weights[-1], groups)
+    _constrain_group_depths(c, image[layout.channels], weights[-2], weights[-1], groups)
     window = ConvWindow(strides, padding, explicit_paddings, data_format, dilations or (1,) * layout.length)
     spatial = convolved_sizes(c, image, weights[:-2], window, layout)
     return Shape((*batch, *layout.shape(1, spatial, weights[-1])[1:]))
@@ -153,7 +150,7 @@ def _operands(c: InferenceContext, x: Shape, weights: Shape, batch_dims: int) ->
     return x, weights
 
 
-def _constrain_groups(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int) -> None:
+def _constrain_group_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int) -> None:
     """Require that the channels of input, filter and output are those of `groups` groups."""
     if groups <= 0:
         raise ShapeError(f"groups attribute should be a positive integer, but got: {groups}")
@@ -243,7 +240,7 @@ def fused_resize_and_pad_conv_2d(
 ) -> Shape:
     """[N, H, W, C], size [2], paddings [4, 2], [h, w, C, D] -> [N, H', W', D]: of the resized and padded image."""
     x = c.with_rank(input_, 4)
-    height, width = c.with_rank(c.make_shape_from_shape_tensor(1), 2)
+    height, width = shape_of_rank(c, 1, 2)
     resized = Shape((x[0], height, width, x[3]))
     return conv_2d(c, _pad_image(c, resized, paddings), filter_, window=ConvWindow(strides, padding))
 

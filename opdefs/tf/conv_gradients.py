@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.rules.operands import require_choice
 from opdefs.rules.window import window_span
+from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import ConvWindow, TensorFormat, VolumeWindow, padding_pairs, spatial_values, tensor_format
 from shapeinf.errors import ShapeError
@@ -73,9 +75,11 @@ def _input_shape(
     """The shape in input 0; sizes that are unknown are bounded by those of the gradient."""
     wanted = c.make_shape_from_shape_tensor(0)
     rank = layout.length if wanted.dims is None else len(wanted)
-    if rank not in (layout.length, 2) or (rank == 2 and layout.length != 4):
-        values = f"{layout.length} values" if layout.length != 4 else "4 values or 2 values"
-        raise ShapeError(f"{c.op_def.name} requires input_sizes to contain {values}, but got: {rank}")
+    lengths = (4, 2) if layout.length == 4 else (layout.length,)
+    message = f"{c.op_def.name} requires input_sizes to contain {' or '.join(f'{n} values' for n in lengths)}"
+    if rank not in lengths:
+        raise ShapeError(f"{message}, but got: {rank}")
+    require_choice(c, c.with_rank(c.input(0), 1)[0], lengths, message)
     steps = spatial_values(c, window.strides, layout, "stride")
     spread = spatial_values(c, window.dilations, layout, "dilation")
     pads = padding_pairs(window.padding, window.explicit_paddings, layout)
@@ -109,13 +113,13 @@ def _input_size(c: InferenceContext, output: Dim, span: Dim, stride: int, paddin
 @tf("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
 def conv_2d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
     """[N, H, W, C], [4], [N, H', W', D] -> the shape in `filter_sizes`."""
-    return c.with_rank(c.make_shape_from_shape_tensor(1), 4)
+    return shape_of_rank(c, 1, 4)
 
 
 @tf("Conv3DBackpropFilterV2")
 def conv_3d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
     """[N, P, H, W, C], [5], [N, P', H', W', D] -> the shape in `filter_sizes`."""
-    return c.with_rank(c.make_shape_from_shape_tensor(1), 5)
+    return shape_of_rank(c, 1, 5)
 
 
 @tf("Conv2DBackpropInputV2")

@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
+from collections.abc import Sequence
+
+from opdefs.rules.contents.constants import number_of
+from opdefs.rules.contents.elements import known_dims, known_ints
+from opdefs.rules.contents.products import sum_elements
+from opdefs.rules.contents.segments import reduce_rows
 from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, minimum
-from shapeinf.lattice import Shape
+from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
 @tf("Bincount")
-def bincount(c: InferenceContext, arr: Shape, size: Value, weights: Shape) -> Shape:
-    """[*S], size [], weights -> [size]."""
+def bincount(c: InferenceContext, arr: Value, size: Value, weights: Value) -> PartialTensor:
+    """[*S], size [], weights [*S] or [0] -> [size]: the number of each value, or the sum of its weights."""
     c.with_rank(size.shape, 0)
-    return c.vector(size_from_scalar(c, size, 1))
+    return _count_values(c, arr, c.vector(size_from_scalar(c, size, 1)), weights)
+
+
+def _count_values(
+    c: InferenceContext, x: PartialTensor, shape: Shape, weights: PartialTensor, *, binary: bool = False
+) -> PartialTensor:
+    """The number of each value of all elements, or the sum of its weights; with `binary`, whether it occurs."""
+    numbers = known_ints(x)
+    weighed = 0 not in (weights.shape.dims or ())
+    zero, unit = number_of(weights.dtype, 0), number_of(weights.dtype, 1)
+    if numbers is None or any(n < 0 for n in numbers) or (weighed and (binary or weights.elements is None)):
+        return PartialTensor(weights.dtype, shape, None)
+    flat = Shape((len(numbers),))
+    rows = PartialTensor(weights.dtype, flat, weights.elements if weighed else [unit] * len(numbers))
+
+    def total(column: Sequence[Element]) -> Element:
+        return unit if binary else sum_elements(c, weights.dtype, column)
+
+    return reduce_rows(rows, numbers, shape, total, zero)
 
 
 @tf("DenseBincount")
-def dense_bincount(c: InferenceContext, input: Shape, size: Value, weights: Shape) -> Shape:
-    """[N] or [B, N], size [], weights -> [size] or [B, size]."""
-    x = c.with_rank_at_most(input, 2)
+def dense_bincount(
+    c: InferenceContext, input: Value, size: Value, weights: Value, *, binary_output: bool = False
+) -> PartialTensor:
+    """[N] or [B, N], size [], weights -> [size] or [B, size]; contents of vectors, as of Bincount."""
+    x = c.with_rank_at_most(input.shape, 2)
     c.with_rank(size.shape, 0)
     count = size_from_scalar(c, size, 1)
     if x.dims is None:
-        return c.unknown_shape()
-    return Shape((*x.dims[:-1], count))
+        return PartialTensor(weights.dtype, c.unknown_shape(), None)
+    shape = Shape((*x.dims[:-1], count))
+    if len(x.dims) != 1:
+        return PartialTensor(weights.dtype, shape, None)
+    return _count_values(c, input, shape, weights, binary=binary_output)
 
 
 @tf("SparseBincount")

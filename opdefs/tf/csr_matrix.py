@@ -5,6 +5,7 @@ All are [M, N], or [B, M, N] for a batch.
 
 from __future__ import annotations
 
+from opdefs.rules.operands import prove_unit
 from opdefs.tf.common import broadcast_binary_op_output_shape, require_scalars
 from opdefs.tf.contraction import product
 from opdefs.tf.dialect import tf
@@ -155,7 +156,7 @@ def csr_scaling(c: InferenceContext, a: TensorType, b: Shape) -> HandleType:
         c.fail("b has an unknown rank.")
     if len(factor) == 0:
         return handle_of(matrix.dtype, matrix.shape)
-    if len(factor) != 3 or any(d != 1 for d in factor[1:] if isinstance(d, int)):
+    if len(factor) != 3 or any(prove_unit(c, d) is False for d in factor[1:]):
         c.fail("b must be a scalar or shaped [batch_size, 1, 1]", factor)
     if len(matrix.shape) != 3:
         c.fail("rank of b is 3 but rank of a is not.", matrix.shape)

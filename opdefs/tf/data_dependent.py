@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
-from opdefs.rules.elements import Elements, element_array, is_listable, known_ints, tensor_from_array
-from opdefs.rules.progressions import extremes, progression
+from opdefs.rules.contents.distinct import Distinct, difference, distinct_slices
+from opdefs.rules.contents.elements import Elements, element_array, is_listable, known_ints
+from opdefs.rules.contents.progressions import extremes, progression
+from opdefs.rules.contents.rearrangement import choose_slices
+from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.unknowns import fresh_count, nonzero_count
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim, Dimension, maximum
-from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, Shape
+from shapeinf.expr import Dim, maximum
+from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.from_tensors import MAX_DIMENSIONS
 
@@ -20,12 +23,10 @@ def where(c: InferenceContext, condition: Value) -> PartialTensor:
     if condition.shape.dims is None:
         return PartialTensor(None, Shape((c.fresh("count"), c.fresh("rank"))), None)
     rank = len(condition.shape.dims)
-    decided = None if condition.elements is None else [_is_nonzero(c, element) for element in condition.elements]
-    if decided is not None and None not in decided:
-        import numpy as np
-
-        array = np.array(decided, bool).reshape([d for d in condition.shape if isinstance(d, int)])
-        return tensor_from_array(np.argwhere(array).astype(np.int64), "int64")
+    decided = nonzero_flags(c, condition)
+    positions = nonzero_positions(condition, decided)
+    if positions is not None:
+        return positions
     count = nonzero_count(c, condition) if decided is None else _true_count(c, decided)
     if rank == 1 and count == condition.shape.dims[0]:
         return progression("int64", Shape((count, 1)), 0, (1, 0))
@@ -38,52 +39,36 @@ def _true_count(c: InferenceContext, decided: Sequence[bool | None]) -> Dim:
     return least if least == most else fresh_count(c, most, least)
 
 
-def _is_nonzero(c: InferenceContext, element: Element) -> bool | None:
-    """Whether an element is not zero; None where that is undecided."""
-    if element is None or isinstance(element, (Condition, Quotient, str)):
-        return None
-    if isinstance(element, Dimension):
-        verdict = c.prove_eq(element, 0)
-        return None if verdict is None else not verdict
-    return bool(element)
-
-
 @tf("Unique")
 def unique(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
     """[n] -> the m distinct elements [m], in the order of their first occurrence, and an index [n] for each element."""
     shape = c.with_rank(x.shape, 1)
-    distinct = _distinct(x)
+    distinct = distinct_slices(c, x, None, ordered=False)
     if distinct is None:
         count = _distinct_count(c, x, shape[0])
         return PartialTensor(x.dtype, Shape((count,)), None), shape
-    values, index, _ = distinct
-    return PartialTensor(x.dtype, Shape((len(values),)), values), PartialTensor(None, shape, index)
+    return _distinct_parts(x, distinct, None)[:2]
 
 
 @tf("UniqueWithCounts")
 def unique_with_counts(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
     """As Unique, with the number of occurrences [m] of each distinct element."""
-    distinct = _distinct(x) if x.shape.rank == 1 else None
+    distinct = distinct_slices(c, x, None, ordered=False) if x.shape.rank == 1 else None
     if distinct is None:
         size = c.num_elements(x.shape) if x.shape.dims is not None else c.fresh("size")
         count = Shape((_distinct_count(c, x, size),))
         return PartialTensor(x.dtype, count, None), x.shape, count
-    values, index, counts = distinct
-    vector = Shape((len(values),))
-    indices = PartialTensor(None, x.shape, index)
-    return PartialTensor(x.dtype, vector, values), indices, PartialTensor(None, vector, counts)
+    return _distinct_parts(x, distinct, None)
 
 
-def _distinct(x: PartialTensor) -> tuple[list[Element], list[int], list[int]] | None:
-    """The distinct elements of a vector, an index for each element, and the counts; None where they are unknown."""
-    if x.elements is None or x.array() is None or x.shape.rank != 1:
-        return None
-    position: dict[Hashable, int] = {}
-    index = [position.setdefault(element, len(position)) for element in x.elements]
-    if any(element != element for element in x.elements):  # each NaN counts as a distinct element
-        return None
-    counts = [index.count(i) for i in range(len(position))]
-    return list(position), index, counts  # type: ignore[arg-type]
+def _distinct_parts(x: PartialTensor, distinct: Distinct, axis: int | None) -> tuple[PartialTensor, ...]:
+    """The distinct slices along an axis, or elements of a vector, an index for each of all, and the counts."""
+    dims = x.shape.require()
+    at = axis or 0
+    count = len(distinct.first)
+    values = choose_slices(x, distinct.first, axis, Shape((*dims[:at], count, *dims[at + 1 :])))
+    index = PartialTensor(None, Shape((dims[at],)), distinct.inverse)
+    return values, index, PartialTensor(None, Shape((count,)), distinct.counts)
 
 
 def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
@@ -125,6 +110,9 @@ def _unique_slices(c: InferenceContext, x: PartialTensor, axis: PartialTensor) -
     if not named:
         c.fail("without an axis, the input must be a vector", x.shape)
     at = c.axis(named[0], len(x.shape))
+    distinct = distinct_slices(c, x, at, ordered=False)
+    if distinct is not None:
+        return _distinct_parts(x, distinct, at)
     size = x.shape[at]
     count = _distinct_count(c, PartialTensor(x.dtype, x.shape, None), size)
     return c.replace_dim(x.shape, at, count), c.vector(size), c.vector(count)
@@ -135,13 +123,12 @@ def list_difference(c: InferenceContext, x: Value, y: Value) -> tuple[PartialTen
     """[n], [m] -> the k elements [k] of the first vector that are not in the second one, and their indices [k]."""
     size = c.with_rank(x.shape, 1)[0]
     c.with_rank(y.shape, 1)
-    if x.elements is None or y.elements is None or x.array() is None or y.array() is None:
+    remaining = difference(c, x, y)
+    if remaining is None:
         rest = Shape((_difference_count(c, x, y, size),))
         return PartialTensor(x.dtype, rest, None), PartialTensor(None, rest, None)
-    removed = set(y.elements)
-    index = [i for i, element in enumerate(x.elements) if element not in removed]
-    vector = Shape((len(index),))
-    return PartialTensor(x.dtype, vector, [x.elements[i] for i in index]), PartialTensor(None, vector, index)
+    vector = Shape((len(remaining),))
+    return choose_slices(x, remaining, 0, vector), PartialTensor(None, vector, remaining)
 
 
 def _difference_count(c: InferenceContext, x: PartialTensor, y: PartialTensor, size: Dim) -> Dim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import element_array, known_ints
+from opdefs.rules.contents.elements import element_array, known_ints
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext, Value

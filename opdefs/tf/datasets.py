@@ -5,7 +5,7 @@ A dataset declares these in `output_types` and `output_shapes`; the types of its
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (
     Dtypes,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.rearrangement import diagonal_matrix, diagonal_part, keep_band, replace_diagonal
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
@@ -12,28 +13,37 @@ from shapeinf.ops import InferenceContext, Value
 
 
 @tf("BatchMatrixBandPart", "MatrixBandPart", in_place=(0,))
-def band_part(c: InferenceContext, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
-    """[*B, M, N], [], [] -> [*B, M, N]."""
-    return input
+def band_part(c: InferenceContext, input: Value, num_lower: Value, num_upper: Value) -> PartialTensor:
+    """[*B, M, N], [], [] -> [*B, M, N]: zeros outside a band of diagonals; a negative number keeps that side."""
+    limits = [known_ints(number) for number in (num_lower, num_upper)]
+    if input.elements is None or not all(limits) or len(input.shape) < 2:
+        return PartialTensor(input.dtype, input.shape, None)
+    lower, upper = (number[0] if number and number[0] >= 0 else None for number in limits)
+    return keep_band(input, lower, upper)
 
 
 @tf("BatchMatrixDiag", "MatrixDiag")
-def diagonal_matrices(c: InferenceContext, diagonal: Shape) -> Shape:
+def diagonal_matrices(c: InferenceContext, diagonal: Value) -> PartialTensor:
     """[*B, M] -> [*B, M, M]."""
-    x = c.with_rank_at_least(diagonal, 1)
-    return c.concatenate(x, c.vector(c.dim(x, -1)))
+    x = c.with_rank_at_least(diagonal.shape, 1)
+    return diagonal_matrix(diagonal, c.concatenate(x, c.vector(c.dim(x, -1))))
 
 
 @tf("BatchMatrixDiagPart", "MatrixDiagPart")
-def main_diagonals(c: InferenceContext, input: Shape) -> Shape:
+def main_diagonals(c: InferenceContext, input: Value) -> PartialTensor:
     """[*B, M, N] -> [*B, min(M, N)]."""
-    x = c.with_rank_at_least(input, 2)
-    return c.concatenate(c.subshape(x, 0, -2), c.vector(c.min(c.dim(x, -2), c.dim(x, -1))))
+    x = c.with_rank_at_least(input.shape, 2)
+    shape = c.concatenate(c.subshape(x, 0, -2), c.vector(c.min(c.dim(x, -2), c.dim(x, -1))))
+    return diagonal_part(input, shape)
 
 
 @tf("BatchMatrixSetDiag", "MatrixSetDiag", in_place=(0,))
-def set_main_diagonals(c: InferenceContext, input: Shape, diagonal: Shape) -> Shape:
+def set_main_diagonals(c: InferenceContext, input: Value, diagonal: Value) -> PartialTensor:
     """[*B, M, N], main diagonals [*B, min(M, N)] -> [*B, M, N]."""
+    return replace_diagonal(input, diagonal, _shape_with_diagonals(c, input.shape, diagonal.shape))
+
+
+def _shape_with_diagonals(c: InferenceContext, input: Shape, diagonal: Shape) -> Shape:
     x, diagonal = c.with_rank_at_least(input, 2), c.with_rank_at_least(diagonal, 1)
     if x.dims is not None:
         diagonal = c.with_rank(diagonal, len(x) - 1)
@@ -77,16 +87,29 @@ def _count(band: tuple[int, int]) -> int:
 
 
 def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
-    """Raise ShapeError if a diagonal lies outside the matrix; diagonal 0 never does."""
+    """Require that no diagonal lies outside the matrix; diagonal 0 never does."""
     for name, index in zip(("lower", "upper"), band, strict=True):
         size, reach = (rows, -index) if index < 0 else (columns, index)
         if index and c.prove_le(size, reach) is True:
             raise ShapeError(f"{name}_diag_index is out of bound. It must be between {-rows} and {columns}.")
+        if index:
+            c.at_least(size, reach + 1, f"{name}_diag_index must be inside the matrix")
 
 
 @tf("MatrixDiagPartV2", "MatrixDiagPartV3")
-def diagonals(c: InferenceContext, input: Shape, k: Value, padding_value: Shape) -> Shape:
-    """[*B, M, N], k -> [*B, L] for one diagonal, else [*B, count, L]; L is the length of the longest diagonal."""
+def diagonals(c: InferenceContext, input: Value, k: Value, padding_value: Shape) -> PartialTensor:
+    """[*B, M, N], k -> [*B, L] for one diagonal, else [*B, count, L]; L is the length of the longest diagonal.
+
+    Contents of one diagonal.
+    """
+    shape = _shape_of_diagonals(c, input.shape, k, padding_value)
+    band = _read_band(c, k)
+    if band is None or _count(band) > 1:
+        return PartialTensor(input.dtype, shape, None)
+    return diagonal_part(input, shape, band[0])
+
+
+def _shape_of_diagonals(c: InferenceContext, input: Shape, k: PartialTensor, padding_value: Shape) -> Shape:
     c.with_rank(padding_value, 0)
     x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
     if x.dims is None:
@@ -103,8 +126,16 @@ def diagonals(c: InferenceContext, input: Shape, k: Value, padding_value: Shape)
 
 
 @tf("MatrixSetDiagV2", "MatrixSetDiagV3", in_place=(0,))
-def set_diagonals(c: InferenceContext, input: Shape, diagonal: Shape, k: Value) -> Shape:
-    """[*B, M, N], diagonals [*B, L] or [*B, count, L], k -> [*B, M, N]."""
+def set_diagonals(c: InferenceContext, input: Value, diagonal: Value, k: Value) -> PartialTensor:
+    """[*B, M, N], diagonals [*B, L] or [*B, count, L], k -> [*B, M, N]; contents for one diagonal."""
+    shape = _shape_with_band(c, input.shape, diagonal.shape, k)
+    band = _read_band(c, k)
+    if band is None or _count(band) > 1:
+        return PartialTensor(input.dtype, shape, None)
+    return replace_diagonal(input, diagonal, shape, band[0])
+
+
+def _shape_with_band(c: InferenceContext, input: Shape, diagonal: Shape, k: PartialTensor) -> Shape:
     x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
     diagonal = c.with_rank_at_least(diagonal, 1)
     if band is None:
@@ -126,13 +157,23 @@ def set_diagonals(c: InferenceContext, input: Shape, diagonal: Shape, k: Value) 
 
 @tf("MatrixDiagV2", "MatrixDiagV3")
 def matrices_of_diagonals(
-    c: InferenceContext, diagonal: Shape, k: Value, num_rows: Value, num_cols: Value, padding_value: Shape
-) -> Shape:
+    c: InferenceContext, diagonal: Value, k: Value, num_rows: Value, num_cols: Value, padding_value: Value
+) -> PartialTensor:
     """[*B, L] or [*B, count, L], k, num_rows [], num_cols [] -> [*B, num_rows, num_cols].
 
-    A size of -1 is the smallest that fits; if both are -1, the matrices are square.
+    A size of -1 is the smallest that fits; if both are -1, the matrices are square. Contents of one diagonal.
     """
-    require_scalars(c, num_rows.shape, num_cols.shape, padding_value)
+    require_scalars(c, num_rows.shape, num_cols.shape, padding_value.shape)
+    shape = _shape_of_matrices(c, diagonal.shape, k, num_rows, num_cols)
+    band = _read_band(c, k)
+    if band is None or _count(band) > 1 or not padding_value.elements:
+        return PartialTensor(diagonal.dtype, shape, None)
+    return diagonal_matrix(diagonal, shape, band[0], padding_value.elements[0])
+
+
+def _shape_of_matrices(
+    c: InferenceContext, diagonal: Shape, k: PartialTensor, num_rows: PartialTensor, num_cols: PartialTensor
+) -> Shape:
     x, band = c.with_rank_at_least(diagonal, 1), _read_band(c, k)
     if x.dims is None:
         return c.unknown_shape()
@@ -150,12 +191,12 @@ def matrices_of_diagonals(
         square = c.max(least_rows, least_columns)
         return c.concatenate(lead, c.matrix(square, square))
     requested = [None if known is None else known[0] for known in sizes]
-    rows = _requested_size(c, requested, least_rows, "num_rows")
-    columns = _requested_size(c, requested[::-1], least_columns, "num_cols")
+    rows = _matrix_size(c, requested, least_rows, "num_rows")
+    columns = _matrix_size(c, requested[::-1], least_columns, "num_cols")
     return c.concatenate(lead, c.matrix(rows, columns))
 
 
-def _requested_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
+def _matrix_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
     """A requested size, or for -1 the smallest that fits; an unknown where the request is.
 
     `requested` has the size of this axis, then that of the other one: if both are open, the matrices are square.

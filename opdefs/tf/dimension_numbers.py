@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.elements import clamp_at_zero
+from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.window import same_size, window_span
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape

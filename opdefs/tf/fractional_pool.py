@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from math import floor
 
-from opdefs.rules.elements import to_dim
-from opdefs.rules.floats import FLOAT32, FloatArithmetic
+from opdefs.rules.contents.elements import to_dim
+from opdefs.rules.contents.float_formats import FLOAT32
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
@@ -55,4 +57,4 @@ def fractional_avg_pool_grad(
     col_pooling_sequence: Shape,
 ) -> Shape:
     """[4], [N, H', W', C], [H' + 1], [W' + 1] -> the shape in `orig_input_tensor_shape`."""
-    return c.with_rank(c.make_shape_from_shape_tensor(0), 4)
+    return shape_of_rank(c, 0, 4)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.rules.branching import index_conditions, run_branch
-from opdefs.rules.elements import logical_not, to_dim
+from opdefs.rules.contents.elements import logical_not, to_dim
 from opdefs.rules.iteration import Trip, iterate
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from opdefs.rules.elements import is_listable, known_ints
+from opdefs.rules.contents.elements import element_array, is_listable, known_ints
+from opdefs.rules.contents.ordering import insertion_position
+from opdefs.rules.contents.rearrangement import index_array, take_batches
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
 from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.dialect import tf
@@ -70,7 +72,11 @@ def _gather(
     if not batch:
         return take_axis(params, indices, axis)
     merged = [c.merge(a, b) for a, b in zip(x[:batch], indices.shape[:batch], strict=True)]
-    return PartialTensor(params.dtype, Shape((*merged, *x[batch:axis], *indices.shape[batch:], *x[axis + 1 :])), None)
+    shape = Shape((*merged, *x[batch:axis], *indices.shape[batch:], *x[axis + 1 :]))
+    known = None if params.elements is None else known_ints(indices)
+    if known is None or not _lie_inside(indices, x[axis]):
+        return PartialTensor(params.dtype, shape, None)
+    return take_batches(params, index_array(indices, known), axis, batch, shape)
 
 
 def _lie_inside(indices: PartialTensor, size: Dim) -> bool:
@@ -138,10 +144,17 @@ def one_hot(
 
 
 @tf("LowerBound", "UpperBound")
-def search_sorted(c: InferenceContext, sorted_inputs: Shape, values: Shape) -> Shape:
+def search_sorted(c: InferenceContext, sorted_inputs: Value, values: Value) -> PartialTensor:
     """Sorted rows [B, n], [B, m] -> [B, m]: a position for each value."""
-    rows, queries = c.with_rank(sorted_inputs, 2), c.with_rank(values, 2)
-    return Shape((c.merge(rows[0], queries[0]), queries[1]))
+    rows, queries = c.with_rank(sorted_inputs.shape, 2), c.with_rank(values.shape, 2)
+    shape = Shape((c.merge(rows[0], queries[0]), queries[1]))
+    ordered, sought = element_array(sorted_inputs), element_array(values)
+    if ordered is None or sought is None or len(ordered) != len(sought) or not is_listable(shape):
+        return PartialTensor(None, shape, None)
+    after = c.op_def.name == "UpperBound"
+    pairs = zip(ordered.tolist(), sought.tolist(), strict=True)
+    positions = [insertion_position(c, row, value, after_equal=after) for row, many in pairs for value in many]
+    return PartialTensor(None, shape, positions)
 
 
 @tf("UnravelIndex")

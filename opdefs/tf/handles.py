@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.unknowns import element_shape, is_steady
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import SCALAR, Condition, Element, HandleType, PartialTensor, Quotient, Shape, TensorType
+from shapeinf.lattice import (
+    SCALAR,
+    Condition,
+    Element,
+    FloatInterval,
+    HandleType,
+    PartialTensor,
+    Quotient,
+    Shape,
+    TensorType,
+)
 from shapeinf.ops import InferenceContext
 
 PAIR = Shape((2,))
@@ -88,7 +98,11 @@ def read_value(c: InferenceContext, value: TensorType) -> TensorType:
 
 def _is_steady(c: InferenceContext, element: Element) -> bool:
     """Whether an element of the values behind a handle is the same in all of them."""
-    return is_steady(c, element) if isinstance(element, Dimension) else not isinstance(element, (Condition, Quotient))
+    return (
+        is_steady(c, element)
+        if isinstance(element, Dimension)
+        else not isinstance(element, (Condition, FloatInterval, Quotient))
+    )
 
 
 def refine(c: InferenceContext, first: Shape, second: Shape) -> Shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from opdefs.rules.operands import scalar_size
+from opdefs.rules.requested import scalar_size
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import require_handle

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import list_elements, logical_not, logical_or, map_elements, selection
-from opdefs.rules.logic import (
+from opdefs.rules.contents.conditions import select_by_condition
+from opdefs.rules.contents.elements import list_elements, logical_not, logical_or, map_elements
+from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
     GREATER_EQUAL,
@@ -14,7 +15,7 @@ from opdefs.rules.logic import (
     conjunction_rule,
     connective_rule,
 )
-from opdefs.rules.progressions import broadcast_progression
+from opdefs.rules.contents.progressions import broadcast_progression
 from opdefs.tf.broadcasting import broadcast, broadcast_if_compatible
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import HandleType, PartialTensor, Progression, Shape
@@ -101,4 +102,4 @@ def _choose(
         return t
     if condition.elements is None or (t.elements is None and e.elements is None):
         return PartialTensor(t.dtype, shape, None)
-    return map_elements(t.dtype, shape, selection(c), condition, list_elements(t), list_elements(e))
+    return select_by_condition(c, t.dtype, shape, condition, list_elements(t), list_elements(e))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.rules.branching import truth_of_number
-from opdefs.rules.elements import nonnegative_condition
+from opdefs.rules.contents.elements import nonnegative_condition
 from opdefs.rules.iteration import Trip
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.rules.operands import is_unit
 from opdefs.rules.unknowns import fresh_count
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
@@ -39,7 +40,7 @@ def softmax_cross_entropy(c: InferenceContext, features: Shape, labels: Shape) -
 def _broadcast_with_unknown(c: InferenceContext, shape: Shape) -> Shape:
     """The broadcast, of rank 2, of a shape and one of unknown rank: only known sizes other than 1 stay."""
     dims = [c.unknown_dim() for _ in range(2 - len(shape))] + list(shape)
-    return Shape(d if isinstance(d, int) and d != 1 else c.unknown_dim() for d in dims)
+    return Shape(d if isinstance(d, int) and not is_unit(d) else c.unknown_dim() for d in dims)
 
 
 @tf("SparseSoftmaxCrossEntropyWithLogits")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import Elements, known_dims, known_ints, move_elements
+from opdefs.rules.contents.elements import Elements, known_dims, known_ints, move_elements
 from opdefs.rules.padding import pad_elements
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, ceildiv

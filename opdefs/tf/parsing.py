@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.operands import scalar_size
+from opdefs.rules.requested import scalar_size
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.expr import Dim
@@ -284,8 +284,8 @@ def decode_csv(
     """[*S], defaults [0], [1] or [] -> [*S]...: one tensor for each column."""
     for default in record_defaults:
         shape = c.with_rank_at_most(default, 1)
-        if shape.rank == 1 and c.prove_le(2, shape[0]) is True:
-            c.fail("Shape of a default must be a length-0 or length-1 vector, or a scalar.", shape)
+        if shape.rank == 1:
+            c.at_most(shape[0], 1, "Shape of a default must be a length-0 or length-1 vector, or a scalar.")
     return tuple(records for _ in range(c.num_outputs))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
+from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import (
     TensorFormat,
@@ -118,14 +119,14 @@ def pool_3d(c: InferenceContext, input_: Shape, *, window: VolumePool) -> Shape:
 def avg_pool_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
     """[4], [N, H', W', C] -> the shape in `orig_input_shape`."""
     c.with_rank(grad, 4)
-    return c.with_rank(c.make_shape_from_shape_tensor(0), 4)
+    return shape_of_rank(c, 0, 4)
 
 
 @tf("AvgPool3DGrad")
 def avg_pool_3d_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
     """[5], [N, D', H', W', C] -> the shape in `orig_input_shape`."""
     c.with_rank(grad, 5)
-    return c.with_rank(c.make_shape_from_shape_tensor(0), 5)
+    return shape_of_rank(c, 0, 5)
 
 
 @tf("MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")

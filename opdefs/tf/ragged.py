@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import scalar_size_or_fresh
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse import filled_count
@@ -224,7 +224,7 @@ def ragged_tensor_to_tensor(
     partitions = row_partition_tensors[len(row_partition_tensors) - ragged :]
     rows = _first_size(c, row_partition_types[0], row_partition_tensors[0])
     natural = [rows, *(_longest_row(c, p, i) for i, p in enumerate(partitions)), *axes]
-    requested = _requested_sizes(c, shape, wanted, len(natural))
+    requested = _sizes_of_request(c, shape, wanted, len(natural))
     inner_from = ragged + 1
     dims = [
         _dense_size(c, request, size, axis >= inner_from)
@@ -281,10 +281,12 @@ def _longest_run(numbers: Sequence[int]) -> int:
     return longest
 
 
-def _requested_sizes(c: InferenceContext, shape: PartialTensor, wanted: Shape, rank: int) -> list[Dim | None]:
+def _sizes_of_request(c: InferenceContext, shape: PartialTensor, wanted: Shape, rank: int) -> list[Dim | None]:
     """The requested sizes: -1 where the operator chooses the size, None where the request is unknown."""
     if wanted.dims is None:
         unknown = c.rank(shape.shape) != 0
+        if shape.shape.rank == 1:
+            c.merge(shape.shape[0], rank, "the requested shape must have a size for each axis of the ragged tensor")
         return [None if unknown else -1] * rank
     if len(wanted) != rank:
         requested = "[" + ",".join("?" for _ in wanted) + "]"

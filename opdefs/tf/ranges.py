@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import name_scalar, to_dim
-from opdefs.rules.progressions import arithmetic_range
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import name_scalar, to_dim
+from opdefs.rules.contents.products import even_spacing
+from opdefs.rules.contents.progressions import arithmetic_range
+from opdefs.rules.ranges import require_order, step_sign
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
+from shapeinf.lattice import HandleType, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -38,11 +40,13 @@ def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> Par
     """[], [], [] -> [ceil((limit - start) / delta)]. A limit before the start is an error."""
     _require_named_scalars(c, start=start, limit=limit, delta=delta)
     first, last, step = (v.elements[0] if v.elements else None for v in (start, limit, delta))
-    direction = _sign(c, step)
+    direction = step_sign(c, step)
     if direction == 0:
         raise ShapeError("Requires delta != 0")
     if direction is not None:
-        _require_order(c, first, last, direction)
+        relation, sign = ("<=", ">") if direction > 0 else (">=", "<")
+        message = f"Requires start {relation} limit when delta {sign} 0: {first}/{last}"
+        require_order(c, first, last, direction, message)
     scalars = (PartialTensor(v.dtype, Shape(()), v.elements) for v in (start, limit, delta))
     return arithmetic_range(c, *scalars)
 
@@ -56,32 +60,15 @@ def _require_named_scalars(c: InferenceContext, **operands: PartialTensor) -> No
             raise ShapeError(f"{error.message} for '{name}'") from None
 
 
-def _sign(c: InferenceContext, step: Element) -> int | None:
-    """The sign of a step; None where it is undecided."""
-    if isinstance(step, (int, float)):
-        return (step > 0) - (step < 0)
-    size = to_dim(step)
-    if size is None:
-        return None
-    return 1 if c.prove_le(1, size) is True else -1 if c.prove_le(size, -1) is True else None
-
-
-def _require_order(c: InferenceContext, first: Element, last: Element, direction: int) -> None:
-    """Require that the limit is not before the start."""
-    relation, sign = ("<=", ">") if direction > 0 else (">=", "<")
-    message = f"Requires start {relation} limit when delta {sign} 0: {first}/{last}"
-    if isinstance(first, (int, float)) and isinstance(last, (int, float)):
-        if (last - first) * direction < 0:
-            raise ShapeError(message)
-        return
-    low, high = (to_dim(e) for e in ((first, last) if direction > 0 else (last, first)))
-    if low is not None and high is not None:
-        c.at_most(low, high, message)
-
-
 @tf("LinSpace")
-def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
-    """[], [], num [] -> [num]."""
+def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> PartialTensor:
+    """[], [], num [] -> [num]; contents where no step is rounded."""
+    shape = _num_shape(c, start, stop, num)
+    first, last = (v.elements[0] if v.elements else None for v in (start, stop))
+    return PartialTensor(start.dtype, shape, even_spacing(c, start.dtype, first, last, shape))
+
+
+def _num_shape(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
     _require_named_scalars(c, start=start, stop=stop, num=num)
     size = to_dim(num.elements[0]) if num.elements else None
     if size is None:

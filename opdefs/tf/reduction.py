@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints, name_scalar
+from opdefs.rules.contents.elements import known_ints, name_scalar
+from opdefs.rules.contents.ordering import extreme_positions
 from opdefs.rules.reduction import (
     reduce_broadcast_axes,
     reduce_elements,
@@ -63,19 +64,27 @@ def _reduced_axis(axis: int, rank: int) -> int:
 
 
 @tf("ArgMax", "ArgMin")
-def arg_extreme(c: InferenceContext, input: Shape, dimension: Value) -> Shape:
+def arg_extreme(c: InferenceContext, input: Value, dimension: Value) -> PartialTensor:
     """[*P, n, *Q], axis [] -> [*P, *Q]; [] for a scalar."""
     c.with_rank(dimension.shape, 0)
-    shape = c.store.canon_shape(input)
+    known = known_ints(dimension)
+    shape = _arg_shape(c, c.store.canon_shape(input.shape), known[0] if known else None)
+    if not known or input.elements is None or not input.shape.dims:
+        return PartialTensor(None, shape, None)
+    largest = c.op_def.name == "ArgMax"
+    positions = extreme_positions(c, input, known[0] % len(input.shape), shape, largest=largest)
+    return PartialTensor(None, shape, positions)
+
+
+def _arg_shape(c: InferenceContext, shape: Shape, axis: int | None) -> Shape:
+    """The shape without an axis (None: unknown)."""
     if shape.dims is None:
         return c.unknown_shape()
     rank = len(shape)
     if rank <= 1:
         return c.scalar()
-    known = known_ints(dimension)
-    if not known:
+    if axis is None:
         return Shape(cover_dim(c, shape[at : at + 2], f"axis.{at}") for at in range(rank - 1))
-    (axis,) = known
     if not -rank <= axis < rank:
         raise ShapeError(
             f"Dimension ({axis}) must be in the range [{-rank}, {rank}), where {rank} is the number of dimensions"

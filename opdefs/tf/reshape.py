@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims, known_ints, requested_dims
-from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.contents.conversion import reinterpret
+from opdefs.rules.contents.elements import is_listable, known_dims, known_ints, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.contents.rearrangement import diagonal_matrix, diagonal_part, reverse_parts, roll_elements
 from opdefs.rules.reshaping import flip, insert_unit_axes, reshape_dims, squeeze_units
 from opdefs.rules.reshaping import transpose as transpose_axes
 from opdefs.tf.common import require_scalars, warn
@@ -161,6 +163,8 @@ def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
     assert rank is not None
     if count is not None and count != rank:
         c.fail(f"Dimension must be {rank} but is {count}")
+    if count is None and perm.shape.dims is not None:
+        c.merge(c.numel(perm.shape), rank, "perm must have one value for each axis of the input")
     shape = c.with_rank(x.shape, rank)
     for axis in order or ():
         if isinstance(axis, int) and not -rank <= axis < rank:
@@ -205,8 +209,13 @@ def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
 
 
 @tf("Bitcast", views={0: 0})
-def bitcast(c: InferenceContext, x: Shape, *, type_: str) -> Shape:
+def bitcast(c: InferenceContext, x: Value, *, type_: str) -> PartialTensor:
     """[*S] -> [*S, k] for a type k times narrower; [*S, k] -> [*S] for a wider one."""
+    return reinterpret(x, type_, _bitcast_shape(c, x.shape, type_))
+
+
+def _bitcast_shape(c: InferenceContext, x: Shape, type_: str) -> Shape:
+    """The shape of the same bytes in another type."""
     dtype = c.dtype(0) or c.attributes.get("T")
     if not isinstance(dtype, str):
         raise c.unknowable("the element type of the input is unknown")
@@ -279,8 +288,18 @@ def _reverse(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) ->
 
 
 @tf("ReverseSequence")
-def reverse_sequence(c: InferenceContext, x: Shape, seq_lengths: Shape, *, seq_dim: int, batch_dim: int = 0) -> Shape:
-    """[*S], lengths [B] -> [*S], where axis `batch_dim` has size B."""
+def reverse_sequence(
+    c: InferenceContext, x: Value, seq_lengths: Value, *, seq_dim: int, batch_dim: int = 0
+) -> PartialTensor:
+    """[*S], lengths [B] -> [*S], where axis `batch_dim` has size B; so many elements of axis `seq_dim` are reversed."""
+    shape = _check_sequences(c, x.shape, seq_lengths.shape, seq_dim, batch_dim)
+    known = known_ints(seq_lengths)
+    if x.elements is None or known is None or any(not 0 <= n <= int(x.shape[seq_dim]) for n in known):
+        return PartialTensor(x.dtype, shape, None)
+    return reverse_parts(x, known, batch_dim, seq_dim)
+
+
+def _check_sequences(c: InferenceContext, x: Shape, seq_lengths: Shape, seq_dim: int, batch_dim: int) -> Shape:
     lengths = c.with_rank(seq_lengths, 1)
     for name, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
         if x.dims is not None and not 0 <= axis < len(x.dims):
@@ -291,23 +310,44 @@ def reverse_sequence(c: InferenceContext, x: Shape, seq_lengths: Shape, *, seq_d
 
 
 @tf("Roll")
-def roll(c: InferenceContext, x: Shape, shift: Shape, axis: Shape) -> Shape:
-    """[*S], shifts, axes -> [*S], of rank 1 or more."""
-    c.with_rank_at_least(x, 1)
-    c.with_rank_at_most(shift, 1)
-    c.with_rank_at_most(axis, 1)
-    return x
+def roll(c: InferenceContext, x: Value, shift: Value, axis: Value) -> PartialTensor:
+    """[*S], shifts, axes -> [*S], of rank 1 or more: the elements shifted in a circle."""
+    c.with_rank_at_least(x.shape, 1)
+    c.with_rank_at_most(shift.shape, 1)
+    c.with_rank_at_most(axis.shape, 1)
+    shifts, axes = known_ints(shift), known_ints(axis)
+    rank = len(x.shape.dims or ())
+    if x.elements is None or shifts is None or axes is None or len(shifts) != len(axes):
+        return PartialTensor(x.dtype, x.shape, None)
+    if any(not -rank <= at < rank for at in axes):
+        return PartialTensor(x.dtype, x.shape, None)
+    return roll_elements(x, shifts, axes)
 
 
 @tf("Diag")
-def diagonal(c: InferenceContext, x: Shape) -> Shape:
+def diagonal(c: InferenceContext, x: Value) -> PartialTensor:
     """[*D] -> [*D, *D]."""
-    shape = c.with_rank_at_least(x, 1)
-    return c.concatenate(shape, shape)
+    shape = c.with_rank_at_least(x.shape, 1)
+    result = c.concatenate(shape, shape)
+    if x.elements is None or not is_listable(result):
+        return PartialTensor(x.dtype, result, None)
+    flat = Shape((len(x.elements),))
+    square = diagonal_matrix(PartialTensor(x.dtype, flat, x.elements), Shape((*flat, *flat)))
+    return PartialTensor(x.dtype, result, square.elements)
 
 
 @tf("DiagPart")
-def diagonal_part(c: InferenceContext, x: Shape) -> Shape:
+def diagonal_of_tensor(c: InferenceContext, x: Value) -> PartialTensor:
+    """[*D, *D] -> [*D]."""
+    shape = _half(c, x.shape)
+    if x.elements is None or not is_listable(shape):
+        return PartialTensor(x.dtype, shape, None)
+    count = c.numel(shape)
+    square = PartialTensor(x.dtype, Shape((count, count)), x.elements)
+    return PartialTensor(x.dtype, shape, diagonal_part(square, Shape((count,))).elements)
+
+
+def _half(c: InferenceContext, x: Shape) -> Shape:
     """[*D, *D] -> [*D]."""
     dims = x.require()
     if not dims or len(dims) % 2:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from opdefs.tf.common import require_scalars
+from opdefs.tf.common import require_scalars, shape_of_rank
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-def requested_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
+def image_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
     """The height and the width in an input."""
-    c.with_value(c.with_rank(c.input(index), 1)[0], 2)
-    height, width = c.with_rank(c.make_shape_from_shape_tensor(index), 2)
+    c.with_value(c.with_rank(c.input(index), 1)[0], 2)  # which has another text than `shape_of_rank`
+    height, width = shape_of_rank(c, index, 2)
     return height, width
 
 
@@ -20,7 +20,7 @@ def requested_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
 def resize(c: InferenceContext, images: Shape, size: Value) -> Shape:
     """[N, H, W, C], size [2] -> [N, *size, C]."""
     images = c.with_rank(images, 4)
-    return Shape((images[0], *requested_size(c, 1), images[3]))
+    return Shape((images[0], *image_size(c, 1), images[3]))
 
 
 @tf("ScaleAndTranslate")
@@ -56,7 +56,7 @@ def transform_images(
     c.with_value(transforms[1], 8)
     if fill_value is not None:
         c.with_rank(fill_value, 0)
-    return Shape((images[0], *requested_size(c, 2), images[3]))
+    return Shape((images[0], *image_size(c, 2), images[3]))
 
 
 @tf("CropAndResize")
@@ -65,7 +65,7 @@ def crop_and_resize(c: InferenceContext, image: Shape, boxes: Shape, box_ind: Sh
     image, boxes, indices = c.with_rank(image, 4), c.with_rank(boxes, 2), c.with_rank(box_ind, 1)
     count = c.merge(boxes[0], indices[0])
     c.with_value(boxes[1], 4)
-    return Shape((count, *requested_size(c, 3), image[3]))
+    return Shape((count, *image_size(c, 3), image[3]))
 
 
 @tf("CropAndResizeGradImage")
@@ -73,7 +73,7 @@ def crop_and_resize_grad_image(
     c: InferenceContext, grads: Shape, boxes: Shape, box_ind: Shape, image_size: Value
 ) -> Shape:
     """[M, h, w, C], [M, 4], [M], [4] -> the shape in `image_size`."""
-    image = c.with_rank(c.make_shape_from_shape_tensor(3), 4)
+    image = shape_of_rank(c, 3, 4)
     channels = c.with_rank(grads, 4)[3]
     return c.replace_dim(image, 3, c.merge(image[3], channels))
 
@@ -91,7 +91,7 @@ def extract_glimpse(c: InferenceContext, input_: Shape, size: Value, offsets: Sh
     x, offsets = c.with_rank(input_, 4), c.with_rank(offsets, 2)
     batch = c.merge(x[0], offsets[0])
     c.with_value(offsets[1], 2)
-    return Shape((batch, *requested_size(c, 1), x[3]))
+    return Shape((batch, *image_size(c, 1), x[3]))
 
 
 @tf("RandomCrop")
@@ -99,4 +99,4 @@ def random_crop(c: InferenceContext, image: Shape, size: Value) -> Shape:
     """[H, W, C], size [2] -> [*size, C]."""
     image = c.with_rank(image, 3)
     c.merge(size.shape, Shape((2,)))
-    return Shape((*requested_size(c, 1), image[2]))
+    return Shape((*image_size(c, 1), image[2]))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from opdefs.rules.constants import constant_tensor, zero_of
-from opdefs.rules.elements import known_ints
-from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, scatter_tuples
+from opdefs.rules.contents.constants import constant_tensor, zero_of
+from opdefs.rules.contents.updates import update_rule
+from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, infer_index_length, scatter_tuples
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf
 from opdefs.tf.gather import IGNORES
 from opdefs.tf.shapes import variable
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
@@ -22,32 +23,50 @@ def scatter_nd(
     """[*I, k], [*I, *D[k:]], shape [R] -> [*D], the requested shape: updates added to zeros."""
     c.with_rank(shape.shape, 1)
     result = shape_from_sizes(c, shape, "shape")
+    if result.dims is None:
+        result = _infer_rank(c, indices.shape, updates.shape, shape.shape[0])
     _check_updates(c, indices.shape, updates.shape, result, "output")
     if bad_indices_policy == IGNORES or result.dims is None:
         return PartialTensor(updates.dtype, result, None)
     _constrain_tuples(c, indices, result)
-    known = known_ints(indices)
-    depth = indices.shape.dims[-1] if indices.shape.dims else None
     zeros = constant_tensor(updates.dtype, result, zero_of(updates.dtype))
-    if known is None or not isinstance(depth, int) or zeros.elements is None or not _are_distinct(known, depth):
-        return PartialTensor(updates.dtype, result, None)
-    return scatter_tuples(zeros, indices, updates)
+    return _update(c, zeros, result, indices, updates, "add")
 
 
-@tf("TensorScatterUpdate", in_place=(0,))
+def _infer_rank(c: InferenceContext, indices: Shape, updates: Shape, length: Dim) -> Shape:
+    """[*I, k], [*I, *D[k:]] and the length of the shape, which must be that of [*D] -> a shape of the rank of [*D]."""
+    depth = c.concrete(indices.dims[-1]) if indices.dims else None
+    if depth is None or indices.dims is None or updates.dims is None or len(updates) < len(indices) - 1:
+        return c.unknown_shape()
+    rank = depth + len(updates) - (len(indices) - 1)
+    c.merge(length, rank, "the shape must have as many axes as indices and updates have together")
+    return c.unknown_shape_of_rank(rank)
+
+
+@tf("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", in_place=(0,))
+@tf("TensorScatterMin", "ScatterNdNonAliasingAdd", in_place=(0,))
 def tensor_scatter_update(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, bad_indices_policy: str = ""
 ) -> PartialTensor:
     """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     shape = _scatter_shape(c, x.shape, indices, updates.shape, bad_indices_policy)
-    known, depth = known_ints(indices), indices.shape.dims[-1] if indices.shape.dims else None
-    if known is None or not isinstance(depth, int) or not _are_distinct(known, depth) or x.elements is None:
+    reduction = c.op_def.name.removeprefix("TensorScatter").removeprefix("ScatterNdNonAliasing").lower()
+    if bad_indices_policy == IGNORES:
         return PartialTensor(x.dtype, shape, None)
-    return scatter_tuples(x, indices, updates)
+    return _update(c, x, shape, indices, updates, "none" if reduction == "update" else reduction)
 
 
-@tf("TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin", in_place=(0,))
-@tf("ScatterNdNonAliasingAdd", "ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", in_place=(0,))
+def _update(
+    c: InferenceContext, x: PartialTensor, shape: Shape, indices: PartialTensor, updates: PartialTensor, reduction: str
+) -> PartialTensor:
+    """The updated tensor, of `shape`; contents where all are known, and the indices are not empty tuples."""
+    depth = indices.shape.dims[-1] if indices.shape.dims else None
+    if not isinstance(depth, int) or not depth or x.elements is None:
+        return PartialTensor(x.dtype, shape, None)
+    return scatter_tuples(x, indices, updates, update_rule(c, x.dtype, reduction))
+
+
+@tf("ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", in_place=(0,))
 @tf("ScatterNdMax", "ScatterNdMin", in_place=(0,))
 def tensor_scatter(
     c: InferenceContext, x: Shape, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
@@ -92,11 +111,9 @@ def _check_updates(c: InferenceContext, indices: Shape, updates: Shape, x: Shape
     except ShapeError as error:
         sides = _dims_of("indices", indices, 0, outer), _dims_of("updates", updates, 0, outer)
         raise ShapeError("Dimensions {} must match dimensions {}".format(*sides), because=error.because) from None
-    depth = c.concrete(indices.dims[-1])
+    depth = infer_index_length(c, x, indices, updates)
     if depth is None or x.dims is None:
         return
-    if depth > len(x.dims):
-        c.fail("the length of an index must be at most the rank of the data", indices, x)
     try:
         c.merge(Shape(x.dims[depth:]), Shape(updated[outer:]))
     except ShapeError as error:
@@ -114,14 +131,6 @@ def _constrain_tuples(c: InferenceContext, indices: PartialTensor, x: Shape) -> 
     depth = indices.shape.dims[-1] if indices.shape.dims else None
     if isinstance(depth, int) and x.dims is not None and depth <= len(x.dims):
         constrain_index_tuples(c, indices, x.dims[:depth], from_end=False)
-
-
-def _are_distinct(indices: tuple[int, ...], depth: int) -> bool:
-    """Whether no tuple of indices occurs twice, so that updates neither add up nor depend on their order."""
-    if depth == 0:
-        return False
-    tuples = [indices[i : i + depth] for i in range(0, len(indices), depth)]
-    return len(set(tuples)) == len(tuples)
 
 
 @tf("ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", in_place=(0,))

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import to_dim
-from opdefs.rules.progressions import extremes
+from collections.abc import Sequence
+
+from opdefs.rules.contents.constants import number_of
+from opdefs.rules.contents.elements import known_ints, to_dim
+from opdefs.rules.contents.progressions import extremes
+from opdefs.rules.contents.rearrangement import choose_slices
+from opdefs.rules.contents.segments import reduce_rows
+from opdefs.rules.contents.text import known_texts
+from opdefs.rules.reduction import reduce_group
 from opdefs.tf.common import size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -30,18 +38,56 @@ def _sorted_segments(c: InferenceContext, ids: PartialTensor) -> Dim:
 
 
 @tf("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
-def segments(c: InferenceContext, data: Shape, segment_ids: Value) -> Shape:
-    """[N, *S], sorted ids [N] -> [segments, *S]."""
-    data, ids = c.with_rank_at_least(data, 1), c.with_rank(segment_ids.shape, 1)
-    if data.dims is not None:
-        c.expect(ids[0], data[0], "segment_ids should be the same size as dimension 0 of input")
-    return _replace_rows(c, data, _sorted_segments(c, segment_ids))
+def segments(c: InferenceContext, data: Value, segment_ids: Value) -> PartialTensor:
+    """[N, *S], sorted ids [N] -> [segments, *S]; segments without rows are 0, products 1."""
+    rows, ids = c.with_rank_at_least(data.shape, 1), c.with_rank(segment_ids.shape, 1)
+    if rows.dims is not None:
+        c.expect(ids[0], rows[0], "segment_ids should be the same size as dimension 0 of input")
+    shape = _replace_rows(c, rows, _sorted_segments(c, segment_ids))
+    operation = c.op_def.name.removeprefix("Segment")
+    return _reduce_segments(c, data, segment_ids, shape, operation, number_of(data.dtype, int(operation == "Prod")))
 
 
-@tf(
-    *("SegmentMaxV2", "SegmentMinV2", "SegmentProdV2", "SegmentSumV2"),
-    *("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum", "UnsortedSegmentJoin"),
-)
+def _reduce_segments(
+    c: InferenceContext, data: PartialTensor, ids: PartialTensor, shape: Shape, operation: str, empty: Element
+) -> PartialTensor:
+    """The segments, of `shape`, reduced by an operation; `empty` fills those without rows."""
+    numbers = None if data.elements is None or c.warnings else known_ints(ids)
+    if numbers is None:
+        return PartialTensor(data.dtype, shape, None)
+
+    def reduce(column: Sequence[Element]) -> Element:
+        return reduce_group(c, data.dtype, operation, column)
+
+    return reduce_rows(data, numbers, shape, reduce, empty)
+
+
+@tf("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
+def unsorted_segments(c: InferenceContext, data: Value, segment_ids: Value, num_segments: Value) -> PartialTensor:
+    """[*N, *S], ids [*N], num_segments [] -> [num_segments, *S]; rows with negative ids are dropped.
+
+    Segments without rows are 0, products 1, maxima and minima of integers the limits of their type.
+    """
+    shape = counted_segments(c, data.shape, segment_ids.shape, num_segments)
+    operation = c.op_def.name.removeprefix("UnsortedSegment")
+    least, most = INTEGER_RANGES.get(data.dtype or "", (None, None))
+    empty = {"Max": least, "Min": most}.get(operation, number_of(data.dtype, int(operation == "Prod")))
+    return _reduce_segments(c, data, segment_ids, shape, operation, empty)
+
+
+@tf("UnsortedSegmentJoin")
+def joined_segments(
+    c: InferenceContext, data: Value, segment_ids: Value, num_segments: Value, *, separator: str = ""
+) -> PartialTensor:
+    """[*N, *S], ids [*N], num_segments [] -> [num_segments, *S]: the strings of each segment, joined."""
+    shape = counted_segments(c, data.shape, segment_ids.shape, num_segments)
+    numbers = known_ints(segment_ids)
+    if known_texts(data) is None or numbers is None:
+        return PartialTensor(data.dtype, shape, None)
+    return reduce_rows(data, numbers, shape, lambda column: separator.join(map(str, column)), "")
+
+
+@tf("SegmentMaxV2", "SegmentMinV2", "SegmentProdV2", "SegmentSumV2")
 def counted_segments(c: InferenceContext, data: Shape, segment_ids: Shape, num_segments: Value) -> Shape:
     """[*N, *S], ids [*N], num_segments [] -> [num_segments, *S]."""
     c.with_rank(num_segments.shape, 0)
@@ -58,14 +104,40 @@ def _gathered_rows(c: InferenceContext, data: Shape, indices: Shape, segment_ids
     return data, c.store.canon_shape(c.merge(c.with_rank(indices, 1), c.with_rank(segment_ids, 1)))
 
 
-@tf("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
+@tf("SparseSegmentSum")
+def sparse_segment_sums(c: InferenceContext, data: Value, indices: Value, segment_ids: Value) -> PartialTensor:
+    """[N, *S], indices [K], sorted ids [K] -> [segments, *S]: the sums of the rows at the indices."""
+    return _sum_rows(c, data, indices, segment_ids, sparse_segments(c, data.shape, indices.shape, segment_ids))
+
+
+def _sum_rows(
+    c: InferenceContext, data: PartialTensor, indices: PartialTensor, segment_ids: PartialTensor, shape: Shape
+) -> PartialTensor:
+    """The sums of the rows at the indices, of `shape`: one for each segment."""
+    rows = known_ints(indices)
+    if data.elements is None or rows is None or any(not 0 <= row < int(data.shape[0]) for row in rows):
+        return PartialTensor(data.dtype, shape, None)
+    chosen = choose_slices(data, rows, 0, Shape((len(rows), *data.shape[1:])))
+    return _reduce_segments(c, chosen, segment_ids, shape, "Sum", number_of(data.dtype, 0))
+
+
+@tf("SparseSegmentMean", "SparseSegmentSqrtN")
 def sparse_segments(c: InferenceContext, data: Shape, indices: Shape, segment_ids: Value) -> Shape:
     """[N, *S], indices [K], sorted ids [K] -> [segments, *S]."""
     data, _ = _gathered_rows(c, data, indices, segment_ids.shape)
     return _replace_rows(c, data, _sorted_segments(c, segment_ids))
 
 
-@tf("SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments", "SparseSegmentSumWithNumSegments")
+@tf("SparseSegmentSumWithNumSegments")
+def counted_segment_sums(
+    c: InferenceContext, data: Value, indices: Value, segment_ids: Value, num_segments: Value
+) -> PartialTensor:
+    """As SparseSegmentSum, with `num_segments` [] segments."""
+    shape = counted_sparse_segments(c, data.shape, indices.shape, segment_ids.shape, num_segments)
+    return _sum_rows(c, data, indices, segment_ids, shape)
+
+
+@tf("SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments")
 def counted_sparse_segments(
     c: InferenceContext, data: Shape, indices: Shape, segment_ids: Shape, num_segments: Value
 ) -> Shape:

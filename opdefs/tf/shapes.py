@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.operands import prove_unit
 from opdefs.tf.common import align_dims
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape, read_value
@@ -88,7 +89,7 @@ def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | 
     if a is not None and b is not None:
         return c.broadcast_dim(a, b)
     known = a if b is None else b
-    return known if known is not None and c.prove_eq(known, 1) is False else None
+    return known if known is not None and prove_unit(c, known) is False else None
 
 
 @tf("BroadcastGradientArgs")
@@ -124,7 +125,7 @@ def _summed_axes(
     """The axes of size 1 of an operand, none if the shapes are equal; of unknown length where either is undecided."""
     if equal:
         return PartialTensor(None, c.vector(0), ())
-    verdicts = [None if size is None else c.prove_eq(size, 1) for size in sizes]
+    verdicts = [None if size is None else prove_unit(c, size) for size in sizes]
     least, most = verdicts.count(True), len(sizes) - verdicts.count(False)
     if most == 0 or (equal is False and least == most):
         axes = [axis for axis, verdict in enumerate(verdicts) if verdict]

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.contents.elements import broadcast_list, known_dims, known_ints, move_elements
+from opdefs.rules.contents.progressions import reshape_elements
+from opdefs.rules.contents.updates import replace_element, update_elements
+from opdefs.rules.operands import require_broadcast_to
 from opdefs.rules.parts import HUGE, slice_axes
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.common import warn
 from opdefs.tf.dialect import tf
@@ -253,11 +255,19 @@ def strided_slice_grad(c: InferenceContext, shape: Value, begin: Shape, end: Sha
 
 @tf("StridedSliceAssign", "TensorStridedSliceUpdate", in_place=(0,))
 def strided_slice_update(
-    c: InferenceContext, x: Shape, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
-) -> Shape:
+    c: InferenceContext, x: Value, begin: Value, end: Value, strides: Value, value: Value, *, masks: Masks
+) -> PartialTensor:
     """[*S], [R], [R], [R], a value that broadcasts to the slice -> [*S]."""
-    _check_update(c, PartialTensor(None, x, None), (begin, end, strides), value, masks)
-    return x
+    _check_update(c, PartialTensor(None, x.shape, None), (begin, end, strides), value.shape, masks)
+    if x.elements is None or value.elements is None:
+        return PartialTensor(x.dtype, x.shape, None)
+    numbered = PartialTensor("int64", x.shape, range(len(x.elements)))
+    chosen = strided_slice(c, numbered, begin, end, strides, masks=masks)
+    positions = known_ints(chosen)
+    if positions is None or len(value.shape) > len(chosen.shape):
+        return PartialTensor(x.dtype, x.shape, None)
+    updates = broadcast_list(value, chosen.shape)
+    return move_elements(x, x.shape, lambda array: update_elements(array, positions, updates, replace_element))
 
 
 @tf("ResourceStridedSliceAssign")
@@ -272,7 +282,7 @@ def assign_strided_slice(
 def _check_update(
     c: InferenceContext, x: PartialTensor, ends: Sequence[PartialTensor], value: Shape, masks: Masks
 ) -> None:
-    """Raise ShapeError if a value does not broadcast to a slice of known sizes."""
+    """Require that a value broadcasts to a slice."""
     begin, end, strides = ends
     if x.shape.dims is None or value.dims is None or known_ints(strides) is None:
         return
@@ -284,3 +294,4 @@ def _check_update(
     misfits = (isinstance(a, int) and isinstance(b, int) and a not in (1, b) for a, b in sizes)
     if lead < 0 or any(misfits):
         raise ShapeError("the value must broadcast to the slice", operands=(str(value), str(target)))
+    require_broadcast_to(c, value, target, "the value must broadcast to the slice")

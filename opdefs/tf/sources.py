@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.constants import constant_tensor, number_of, zero_of
+from opdefs.rules.contents.constants import constant_tensor, number_of, zero_of
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import OPEN, declared_shape

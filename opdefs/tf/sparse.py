@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.constants import constant_tensor
+from opdefs.rules.contents.elements import is_listable, known_ints
+from opdefs.rules.gathering import scatter_tuples
+from opdefs.rules.repetition import broadcast_elements
+from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import (
     SparseShapes,
@@ -105,7 +109,7 @@ def sparse_tensor_dense_matmul(
 ) -> Shape:
     """A sparse [M, K], [K, N] -> [M, N], for operands that may be adjoint."""
     require_sparse_ranks(c, a_indices, a_values, a_shape.shape)
-    rows, inner = c.with_rank(c.make_shape_from_shape_tensor(2), 2)
+    rows, inner = shape_of_rank(c, 2, 2)
     depth, columns = c.with_rank(b, 2)
     if adjoint_a:
         rows, inner = inner, rows
@@ -118,13 +122,27 @@ def sparse_tensor_dense_matmul(
 @tf("SparseToDense")
 def sparse_to_dense(
     c: InferenceContext,
-    sparse_indices: Shape,
+    sparse_indices: Value,
     output_shape: Value,
-    sparse_values: Shape,
-    default_value: Shape,
-) -> Shape:
-    """Indices, [R], values, [] -> the shape in `output_shape`."""
-    return c.make_shape_from_shape_tensor(1)
+    sparse_values: Value,
+    default_value: Value,
+) -> PartialTensor:
+    """Indices, [R], values, [] -> the shape in `output_shape`: the values at the indices, the default elsewhere."""
+    shape = c.make_shape_from_shape_tensor(1)
+    fill = default_value.elements[0] if default_value.elements and default_value.shape.dims == () else None
+    default = constant_tensor(sparse_values.dtype, shape, fill)
+    indices, rank = sparse_indices.shape.dims, len(shape.dims or ())
+    if indices is None or len(indices) > 2 or not is_listable(sparse_indices.shape) or not rank:
+        return PartialTensor(sparse_values.dtype, shape, None)
+    count = int(indices[0]) if indices else 1
+    if (indices[1] if len(indices) == 2 else 1) != rank or default.elements is None:
+        return PartialTensor(sparse_values.dtype, shape, None)
+    tuples = PartialTensor(sparse_indices.dtype, Shape((count, rank)), sparse_indices.elements)
+    sizes = [d for d in shape if isinstance(d, int)]
+    numbers = known_ints(tuples)
+    if numbers is None or any(not 0 <= n < sizes[i % rank] for i, n in enumerate(numbers)):
+        return PartialTensor(sparse_values.dtype, shape, None)
+    return scatter_tuples(default, tuples, broadcast_elements(sparse_values, Shape((count,))))
 
 
 def _reduced_sizes(c: InferenceContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints
+from collections.abc import Sequence
+
+from opdefs.rules.contents.elements import known_ints, map_elements
+from opdefs.rules.contents.ordering import map_rows
+from opdefs.rules.contents.text import (
+    ascii_part,
+    format_plain,
+    join_texts,
+    known_texts,
+    lower,
+    map_texts,
+    parse_number,
+    strip,
+    upper,
+)
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
-from shapeinf.lattice import Shape
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 # -- one result for each string --------------------------------------------------------------------------------------
 
 
 _UNARY = (
-    *("AsString", "DecodeBase64", "DecodeCompressed", "DecodeJSONExample", "EncodeBase64", "StaticRegexFullMatch"),
-    *("StaticRegexReplace", "StringLength", "StringLower", "StringStrip", "StringToHashBucket"),
-    *("StringToHashBucketFast", "StringToHashBucketStrong", "StringToNumber", "StringUpper", "UnicodeScript"),
-    *("UnicodeTranscode", "_TensorToHashBucketFast"),
+    *("DecodeBase64", "DecodeCompressed", "DecodeJSONExample", "EncodeBase64", "StaticRegexFullMatch"),
+    *("StaticRegexReplace", "StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong"),
+    *("UnicodeScript", "UnicodeTranscode", "_TensorToHashBucketFast"),
 )
 
 
@@ -23,6 +36,45 @@ _UNARY = (
 def unary_string(c: InferenceContext, input: Shape) -> Shape:
     """[*S] -> [*S]."""
     return input
+
+
+@tf("StringToNumber")
+def string_to_number(c: InferenceContext, string_tensor: Value, *, out_type: str = "float32") -> PartialTensor:
+    """[*S] -> [*S]: the numbers of decimal texts."""
+    return map_texts(out_type, string_tensor.shape, lambda text: parse_number(text, out_type), string_tensor)
+
+
+@tf("AsString")
+def as_string(
+    c: InferenceContext,
+    input: Value,
+    *,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+) -> PartialTensor:
+    """[*S] -> [*S]: integers, bools and strings as texts; contents of floats and in other formats are unknown."""
+    if width != -1 or fill or scientific or shortest or precision != -1:
+        return PartialTensor("string", input.shape, None)
+    return map_elements("string", input.shape, format_plain, input)
+
+
+@tf("StringLength")
+def string_length(c: InferenceContext, input: Value, *, unit: str = "BYTE") -> PartialTensor:
+    """[*S] -> [*S]: the number of bytes, or of characters."""
+    return map_texts("int32", input.shape, lambda t: len(t.encode()) if unit == "BYTE" else len(t), input)
+
+
+_CHANGES = {"StringLower": lower, "StringUpper": upper, "StringStrip": strip}
+
+
+@tf(*_CHANGES)
+def change_string(c: InferenceContext, input: Value, *, encoding: str = "") -> PartialTensor:
+    """[*S] -> [*S]: small or capital letters, or no white space at the ends; contents of ASCII texts."""
+    change = _CHANGES[c.op_def.name]
+    return map_texts("string", input.shape, lambda text: change(text) if text.isascii() else None, input)
 
 
 @tf("RegexFullMatch")
@@ -56,8 +108,13 @@ def sdca_fingerprint(c: InferenceContext, input: Shape) -> Shape:
 
 
 @tf("StringJoin")
-def string_join(c: InferenceContext, *inputs: Shape) -> Shape:
-    """[*S] or [], ... -> [*S]."""
+def string_join(c: InferenceContext, *inputs: Value, separator: str = "") -> PartialTensor:
+    """[*S] or [], ... -> [*S]: the strings at each position, joined."""
+    return join_texts(_joined_shape(c, [x.shape for x in inputs]), separator, *inputs)
+
+
+def _joined_shape(c: InferenceContext, inputs: Sequence[Shape]) -> Shape:
+    """The shape of all inputs that are not scalars."""
     shapes = [c.store.canon_shape(shape) for shape in inputs]
     if all(shape.rank == 0 for shape in shapes):
         return c.scalar()
@@ -77,9 +134,23 @@ def string_format(c: InferenceContext, *inputs: Shape) -> Shape:
 
 
 @tf("ReduceJoin")
-def reduce_join(c: InferenceContext, inputs: Shape, reduction_indices: Value, *, keep_dims: bool = False) -> Shape:
-    """[*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`."""
+def reduce_join(
+    c: InferenceContext, inputs: Value, reduction_indices: Value, *, keep_dims: bool = False, separator: str = ""
+) -> PartialTensor:
+    """[*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`: the strings along the axes, joined.
+
+    Contents for a single axis.
+    """
     axes = known_ints(reduction_indices)
+    shape = _reduced_shape(c, inputs.shape, axes, keep_dims)
+    if axes is None or len(axes) != 1 or known_texts(inputs) is None or inputs.shape.dims is None:
+        return PartialTensor("string", shape, None)
+    at = axes[0] % len(inputs.shape.dims)
+    return PartialTensor("string", shape, map_rows(inputs, at, lambda row: [separator.join(map(str, row))], shape))
+
+
+def _reduced_shape(c: InferenceContext, inputs: Shape, axes: Sequence[int] | None, keep_dims: bool) -> Shape:
+    """The shape without the axes, or with 1 in their place."""
     if inputs.dims is None:
         raise c.unknowable("the rank of the strings is unknown")
     rank = len(inputs.dims)
@@ -97,8 +168,13 @@ def reduce_join(c: InferenceContext, inputs: Shape, reduction_indices: Value, *,
 
 
 @tf("Substr")
-def substr(c: InferenceContext, input: Shape, pos: Shape, len: Shape) -> Shape:
-    """[*A], pos [*B], len [*B] -> [*broadcast(A, B)]."""
+def substr(c: InferenceContext, input: Value, pos: Value, len: Value, *, unit: str = "BYTE") -> PartialTensor:
+    """[*A], pos [*B], len [*B] -> [*broadcast(A, B)]: a part of each string; contents of ASCII texts."""
+    shape = _substr_shape(c, input.shape, pos.shape, len.shape)
+    return map_elements("string", shape, ascii_part, input, pos, len)
+
+
+def _substr_shape(c: InferenceContext, input: Shape, pos: Shape, len: Shape) -> Shape:
     pos, length = c.store.canon_shape(pos), c.store.canon_shape(len)
     if pos.dims is not None and length.dims is not None:
         known = zip(pos.dims, length.dims, strict=False)

@@ -7,7 +7,7 @@ of all items; any other is compared with theirs when they are read.
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.unknowns import cover_dim, is_steady
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from opdefs.rules.contents.text import known_texts, split_text
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.expr import Dim
-from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
 
 
 def _split(c: InferenceContext, strings: Shape, separator: Shape, most: int | None = None) -> SparseShapes:
@@ -19,15 +20,38 @@ def _split(c: InferenceContext, strings: Shape, separator: Shape, most: int | No
 
 
 @tf("StringSplit")
-def string_split(c: InferenceContext, input: Shape, delimiter: Shape) -> SparseShapes:
-    """[N], delimiter [] -> a sparse [N, *]: the parts of each string."""
-    return _split(c, input, delimiter)
+def string_split(
+    c: InferenceContext, input: Value, delimiter: Value, *, skip_empty: bool = True
+) -> tuple[PartialTensor | Shape, ...]:
+    """[N], delimiter [] -> a sparse [N, *]: the parts of each string; contents for a delimiter of one character."""
+    texts, separator = known_texts(input), known_texts(delimiter)
+    if texts is None or not separator or len(separator[0]) != 1:
+        return _split(c, input.shape, delimiter.shape)
+    parts = (split_text(text, separator[0]) if text else [] for text in texts)
+    return _sparse_rows([[part for part in row if part or not skip_empty] for row in parts])
 
 
 @tf("StringSplitV2")
-def string_split_v2(c: InferenceContext, input: Shape, sep: Shape, *, maxsplit: int = -1) -> SparseShapes:
+def string_split_v2(
+    c: InferenceContext, input: Value, sep: Value, *, maxsplit: int = -1
+) -> tuple[PartialTensor | Shape, ...]:
     """As StringSplit, with at most `maxsplit` splits of each string; all if it is negative."""
-    return _split(c, input, sep, None if maxsplit < 0 else maxsplit + 1)
+    texts, separator = known_texts(input), known_texts(sep)
+    if texts is None or not separator or maxsplit >= 0:
+        return _split(c, input.shape, sep.shape, None if maxsplit < 0 else maxsplit + 1)
+    return _sparse_rows([split_text(text, separator[0]) for text in texts])
+
+
+def _sparse_rows(rows: list[list[str]]) -> tuple[PartialTensor, ...]:
+    """The indices, values and dense shape of a sparse matrix with these rows."""
+    indices = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+    values = [part for row in rows for part in row]
+    count = Shape((len(values),))
+    return (
+        PartialTensor("int64", Shape((*count, 2)), [index for pair in indices for index in pair]),
+        PartialTensor("string", count, values),
+        PartialTensor("int64", Shape((2,)), [len(rows), max(map(len, rows), default=0)]),
+    )
 
 
 @tf("StringNGrams")

@@ -35,7 +35,7 @@ class DilatedWindow:
     dimension_numbers: str = ""
 
 
-def constrain_scales(c: InferenceContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
+def constrain_uniform_scales(c: InferenceContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
     """Require that scales and zero points are both [], or, if there are `channels`, may both be [channels]."""
     rank = 0 if channels is None else 1
     scales, zero_points = c.with_rank_at_most(scales, rank), c.with_rank_at_most(zero_points, rank)
@@ -48,13 +48,13 @@ def constrain_scales(c: InferenceContext, scales: Shape, zero_points: Shape, cha
 
 
 def _constrain_axis(c: InferenceContext, x: Shape, axis: int, scales: Shape, zero_points: Shape) -> None:
-    """As `constrain_scales`, for the channels at an axis; -1 means no channels."""
+    """As `constrain_uniform_scales`, for the channels at an axis; -1 means no channels."""
     if axis == -1:
-        constrain_scales(c, scales, zero_points, None)
+        constrain_uniform_scales(c, scales, zero_points, None)
     elif x.dims is not None:
         if not 0 <= axis < len(x):
             c.fail(f"quantization_axis must be -1 or an axis of rank {len(x)}", axis)
-        constrain_scales(c, scales, zero_points, x[axis])
+        constrain_uniform_scales(c, scales, zero_points, x[axis])
 
 
 @tf("UniformQuantize", "UniformDequantize")
@@ -120,8 +120,8 @@ def uniform_quantized_dot(
 ) -> Shape:
     """[M, K], [K, N], scales and zero points -> [M, N]."""
     product = uniform_quantized_dot_hybrid(c, lhs, rhs, rhs_scales, rhs_zero_points)
-    constrain_scales(c, lhs_scales, lhs_zero_points, None)
-    constrain_scales(c, output_scales, output_zero_points, product[1])
+    constrain_uniform_scales(c, lhs_scales, lhs_zero_points, None)
+    constrain_uniform_scales(c, output_scales, output_zero_points, product[1])
     return product
 
 
@@ -132,7 +132,7 @@ def uniform_quantized_dot_hybrid(
     """[M, K], [K, N], scales and zero points -> [M, N]."""
     lhs, rhs = c.with_rank(lhs, 2), c.with_rank(rhs, 2)
     c.merge(lhs[1], rhs[0])
-    constrain_scales(c, rhs_scales, rhs_zero_points, rhs[1])
+    constrain_uniform_scales(c, rhs_scales, rhs_zero_points, rhs[1])
     return Shape((lhs[0], rhs[1]))
 
 
@@ -152,10 +152,10 @@ def uniform_quantized_convolution(
 ) -> Shape:
     """As UniformQuantizedConvolutionHybrid."""
     result = uniform_quantized_convolution_hybrid(c, lhs, rhs, rhs_scales, rhs_zero_points, window=window)
-    constrain_scales(c, lhs_scales, lhs_zero_points, None)
+    constrain_uniform_scales(c, lhs_scales, lhs_zero_points, None)
     axes = None if result.dims is None else _axes(c, window, len(result))
     if axes is not None:
-        constrain_scales(c, output_scales, output_zero_points, result[axes.output_feature])
+        constrain_uniform_scales(c, output_scales, output_zero_points, result[axes.output_feature])
     return result
 
 
@@ -183,7 +183,7 @@ def uniform_quantized_convolution_hybrid(
     if axes is None:
         return c.unknown_shape_of_rank(rank)
     _constrain_features(lhs[axes.input_feature], rhs[axes.kernel_input])
-    constrain_scales(c, rhs_scales, rhs_zero_points, rhs[axes.kernel_output])
+    constrain_uniform_scales(c, rhs_scales, rhs_zero_points, rhs[axes.kernel_output])
     sizes, kernel = axes.spatial_sizes(lhs, rhs)
     return convolved_shape(c, lhs, rhs, axes, _sizes(c, sizes, kernel, window), window.batch_group_count)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.contraction import einsum
-from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.operands import require_broadcast_size
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf

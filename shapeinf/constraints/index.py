@@ -239,3 +239,27 @@ def _copy_sets(table: ConstraintSets) -> ConstraintSets:
 
 def _age(symbol: Dimension) -> int:
     return symbol.atom
+
+
+class Transaction:
+    """A context whose changes are undone when an error leaves it.
+
+    A class, since a generator takes longer than what most transactions do.
+    """
+
+    __slots__ = ("_invalidate", "_undo_log")
+
+    def __init__(self, undo_log: UndoLog, invalidate: Callable[[], None]) -> None:
+        """`invalidate` empties the caches, which the log does not restore."""
+        self._undo_log = undo_log
+        self._invalidate = invalidate
+
+    def __enter__(self) -> None:
+        """Begin to log changes."""
+        self._undo_log.begin()
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """Keep the changes, or undo them after an error."""
+        self._undo_log.end(failed=error is not None)
+        if error is not None and issubclass(error, Exception):
+            self._invalidate()

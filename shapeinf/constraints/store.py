@@ -13,7 +13,7 @@ from itertools import chain, islice
 from math import inf
 
 from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
-from shapeinf.constraints.index import ConstraintIndex, Solutions, UndoLog, Uses
+from shapeinf.constraints.index import ConstraintIndex, Solutions, Transaction, UndoLog, Uses
 from shapeinf.constraints.piecewise import common_variable, solution_ranges, trim_ends
 from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
@@ -24,28 +24,11 @@ from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.extremum import expand_maximum
 from shapeinf.expr.interval import Bounds, BoundsTable, Interval, as_interval, bounds_with
 from shapeinf.expr.nests import has_outer_maximum
+from shapeinf.expr.usual_bounds import usual_bounds
 
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
 """With more solved symbols than this, no source is guessed from a number."""
-
-
-class _Transaction:
-    """A context manager; a class, since a generator takes longer than what most transactions do."""
-
-    __slots__ = ("_store", "_undo_log")
-
-    def __init__(self, undo_log: UndoLog, store: ConstraintStore) -> None:
-        self._undo_log = undo_log
-        self._store = store
-
-    def __enter__(self) -> None:
-        self._undo_log.begin()
-
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        self._undo_log.end(failed=error is not None)
-        if error is not None and issubclass(error, Exception):
-            self._store._invalidate()  # all is restored except the caches
 
 
 class ConstraintStore:
@@ -161,6 +144,11 @@ class ConstraintStore:
     def interval(self, d: Dim) -> Interval:
         """Bounds of a dim under the constraints."""
         return as_interval(self.bounds(d))
+
+    def usual_bounds(self, d: Dim, cap: int, *, cap_powers: bool = False) -> Bounds:
+        """Bounds of a dim under the constraints, with a cap for sizes without a bound; see `usual_bounds`."""
+        exact, usual = self.bounds(d), usual_bounds(self.canon(d), self._known, cap, cap_powers=cap_powers)
+        return max(exact[0], usual[0]), min(exact[1], usual[1])
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
@@ -292,20 +280,6 @@ class ConstraintStore:
             self.epoch += self.scope.has_maxima
             self._invalidate()
 
-    def excludes(self, expression: Dim) -> bool:
-        """Whether `expression >= 0` contradicts the constraints."""
-        if isinstance(expression, int) or self.prove_le(0, expression) is False:
-            return isinstance(expression, Dimension) or expression < 0
-        return not self.copy().try_condition(expression, Source("", "a condition"))
-
-    def try_condition(self, expression: Dim, source: Source) -> bool:
-        """Add a condition; False, and nothing is added, where it cannot hold."""
-        try:
-            self.add_condition(expression, source)
-        except Contradiction:
-            return False
-        return True
-
     def add_divisible(self, d: Dim, divisor: int, source: Source) -> None:
         """Add that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
         e = self.canon(d)
@@ -396,9 +370,9 @@ class ConstraintStore:
         known = self._known.at_least_zero
         return known(d) or any(known(d - condition) for condition in self.conditions)
 
-    def _transaction(self) -> _Transaction:
+    def _transaction(self) -> Transaction:
         """A context whose changes are undone when an error leaves it."""
-        return _Transaction(self._undo_log, self)
+        return Transaction(self._undo_log, self._invalidate)
 
     def _restore(self, before: ConstraintStore) -> None:
         """Replace all constraints by those of another store over the same scope."""

@@ -79,12 +79,26 @@ def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Pr
     store.assuming = False
     terms = {_key(precondition): precondition.terms for precondition in preconditions}
     rest = rerun(reader.inference, store)
-    exact = list(PreconditionReader(rest, reader.budget).read())
+    exact = _decide_guards(list(PreconditionReader(rest, reader.budget).read()), preconditions)
     required = [
         attrs.evolve(precondition, terms=terms.get(_key(precondition), precondition.terms)) for precondition in exact
     ]
     assumed = [c for c in preconditions if c.kind == "assumption" and not c.is_implied_by(rest.store)]
     return [*(attrs.evolve(c, weaker=tuple(w for w in c.weaker if w.kind == "assumption")) for c in assumed), *required]
+
+
+def _decide_guards(exact: list[Precondition], assuming: Sequence[Precondition]) -> list[Precondition]:
+    """The exact preconditions; guards that are decided below assumed upper limits, in the form that they have there.
+
+    Beyond such a limit, such as 2**53 of float64, a size is an unknown, and a requirement on it is a guard.
+    """
+    if any(precondition.kind == "assumption" and precondition.least is not None for precondition in assuming):
+        return exact
+    decided = {(p.node, p.message): p for p in assuming if p.kind not in ("assumption", "guard")}
+    return [
+        decided.pop((p.node, p.message), p) if p.kind == "guard" and (p.node, p.message) in decided else p
+        for p in exact
+    ]
 
 
 def _key(precondition: Precondition) -> tuple[object, ...]:

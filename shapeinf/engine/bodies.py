@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from shapeinf.constraints.common import add_common
+from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference, Repetition
@@ -100,7 +101,7 @@ class BoundBody:
         tentative, store.tentative = store.tentative, True
         try:
             if condition is not None:
-                store.try_condition(condition.expression, Source("", "the condition of the branch"))
+                try_condition(store, condition.expression, Source("", "the condition of the branch"))
                 outer.table.refresh()
                 entered = store.copy()
             self._run_trip(child, trip)

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple, Protocol
 import attrs
 
 from shapeinf.compilation import mypyc_attr
+from shapeinf.constraints.conditions import try_condition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.budget import BodyBudget
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.conditions import truth_of, truths_of_join
 from shapeinf.engine.saved_store import SavedStore, state_of
-from shapeinf.engine.type_table import TypeTable, canonicalize, unknown_type
+from shapeinf.engine.type_table import NOTHING, TypeTable, canonicalize, unknown_type
 from shapeinf.errors import ModelError, ShapeError, Source, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
@@ -364,7 +365,8 @@ class Inference:
         types = [*map(numbering.__getitem__, map(self.numbers.__getitem__, inputs))]
         if contents is _TOGETHER:
             without = [*map(self.table.type_only.__getitem__, types)]
-            types = without if any(map(int.__eq__, types, without)) else types
+            lacks = any(a == b and a != NOTHING for a, b in zip(types, without, strict=True))
+            types = without if lacks else types
         return (operation, *types)
 
     def _outputs_if_it_runs(self, index: int, row: Row) -> Sequence[int]:
@@ -379,7 +381,7 @@ class Inference:
         self._memo = self._conditional_memos.setdefault(condition, {})
         try:
             source = Source("", "the condition of the branch")
-            if not isinstance(condition, Condition) or not store.try_condition(condition.expression, source):
+            if not isinstance(condition, Condition) or not try_condition(store, condition.expression, source):
                 return self.outputs_of(index, row)
             self.table.refresh()
             types = map(self.table.types.__getitem__, self.outputs_of(index, row))

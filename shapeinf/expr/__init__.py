@@ -5,7 +5,7 @@ Each file imports only files before it in this list:
 - `atoms`: symbols, rounded quotients and maxima.
 - `dimension`: `Dimension` and `Scope`, with sums and products.
 - `factors`: products of two sums, in their expanded form.
-- `interval`: bounds, also those of products.
+- `interval`, `usual_bounds`: bounds, also those of products.
 - `division`, `nests`, `extremum`: canonical quotients, maxima and minima; all need bounds.
 - `equations`, `evaluation`: equations `e == 0`; substitution and values.
 - `parsing`, `printing`: from text, to text.
@@ -22,6 +22,7 @@ from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.expr.interval import Interval, interval
 from shapeinf.expr.parsing import parse_dim, parse_dim_lenient
 from shapeinf.expr.printing import axis_label, dim_label, format_dim, quote_name
+from shapeinf.expr.usual_bounds import usual_interval
 
 __all__ = [
     "Dim",
@@ -41,4 +42,5 @@ __all__ = [
     "parse_dim_lenient",
     "quote_name",
     "substitute",
+    "usual_interval",
 ]

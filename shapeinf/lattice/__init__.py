@@ -15,10 +15,12 @@ from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
+    NOT_CONCRETE,
     BoundedTensor,
     BroadcastAxes,
     Condition,
     Element,
+    FloatInterval,
     HandleType,
     MapType,
     OptionalType,
@@ -35,12 +37,14 @@ from shapeinf.lattice.types import (
 
 __all__ = [
     "MAX_ELEMENTS",
+    "NOT_CONCRETE",
     "SCALAR",
     "Alternatives",
     "BoundedTensor",
     "BroadcastAxes",
     "Condition",
     "Element",
+    "FloatInterval",
     "HandleType",
     "MapType",
     "OptionalAxes",

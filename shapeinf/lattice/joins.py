@@ -17,6 +17,7 @@ from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     Condition,
     Element,
+    FloatInterval,
     HandleType,
     MapType,
     PartialTensor,
@@ -199,6 +200,9 @@ def _merge_handles(
     return HandleType(dtype, shape, values, length)
 
 
+_NOT_NUMBERS = (Condition, Quotient, FloatInterval)
+
+
 def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -> Element:
     if x is None or y is None:
         return y if x is None else x
@@ -206,8 +210,8 @@ def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -
         if isinstance(x, (int, Dimension)) and isinstance(y, (int, Dimension)):
             return store.add_equal(x, y, source)
         return y if isinstance(x, Dimension) else x
-    if isinstance(x, (Condition, Quotient)) or isinstance(y, (Condition, Quotient)):
-        return y if isinstance(x, (Condition, Quotient)) else x
+    if isinstance(x, _NOT_NUMBERS) or isinstance(y, _NOT_NUMBERS):
+        return y if isinstance(x, _NOT_NUMBERS) else x
     if x != y:
         raise ShapeError(f"elements must be equal: {source.reason}", operands=(str(x), str(y)))
     return x

@@ -7,6 +7,7 @@ from math import inf
 from typing import Protocol
 
 from shapeinf.constraints import ConstraintStore
+from shapeinf.constraints.conditions import try_condition
 from shapeinf.constraints.records import Constraint
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval, Scope
@@ -271,7 +272,7 @@ class ShapeStore(ConstraintStore):
     def under(self, condition: Dim, source: Source) -> ShapeStore:
         """A copy in which `condition >= 0` holds; this store where it cannot hold."""
         copy = self.copy()
-        return copy if copy.try_condition(condition, source) else self
+        return copy if try_condition(copy, condition, source) else self
 
     def copy_empty(self) -> ShapeStore:
         """A copy of this store as it was before any constraint was added."""

@@ -40,8 +40,23 @@ class Quotient:
         return f"({self.numerator})/({self.denominator})"
 
 
-Element = int | float | bool | str | complex | Dimension | Condition | Quotient | None
-"""One element of a PartialTensor: concrete, symbolic, or None when unknown."""
+@attrs.frozen
+class FloatInterval:
+    """A float that runtimes compute with different errors: any number from `low` to `high`, which are finite."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """`1.9999998..2.0000002`."""
+        return f"{self.low}..{self.high}"
+
+
+Element = int | float | bool | str | complex | Dimension | Condition | Quotient | FloatInterval | None
+"""One element of a PartialTensor: concrete, symbolic, between two floats, or None when unknown."""
+
+NOT_CONCRETE = frozenset((type(None), Dimension, Condition, Quotient, FloatInterval))
+"""The types of elements that no array of numbers holds."""
 
 
 def dims_in(element: object) -> Iterator[Dimension]:
@@ -144,9 +159,7 @@ class PartialTensor(TensorType):
 
     def array(self) -> npt.NDArray[Any] | None:
         """A numpy array when every element is concrete and fits the type, else None."""
-        if self.elements is None or any(
-            e is None or isinstance(e, (Dimension, Condition, Quotient)) for e in self.elements
-        ):
+        if self.elements is None or not NOT_CONCRETE.isdisjoint(map(type, self.elements)):
             return None
         import numpy as np
 

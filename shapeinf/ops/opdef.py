@@ -114,6 +114,7 @@ class OpDef:
         loop: for joins at the top of a loop, the rule of the loop: the values behind it.
         back_edge: the outputs are read in the next iteration. A join that reads one is at the top of a loop, and ends
             no condition.
+        complete: a node without a required attribute is an error, also where the rule does not read the attribute.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
     """
 
@@ -138,6 +139,7 @@ class OpDef:
     selector: int | None = None
     loop: LoopRule | None = None
     back_edge: bool = False
+    complete: bool = False
     container: Literal["", "pack", "unpack"] = ""
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:

@@ -10,6 +10,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Final, NoReturn, overload
 
+from shapeinf.constraints.conditions import excludes
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.expr.atoms import Symbol
@@ -158,9 +159,9 @@ class RuleContext:
         """A truth that is decided where the constraints prove or exclude it."""
         if not isinstance(truth, Condition):
             return truth
-        if self.store.excludes(truth.expression):
+        if excludes(self.store, truth.expression):
             return False
-        return True if self.store.excludes(-truth.expression - 1) else truth
+        return True if excludes(self.store, -truth.expression - 1) else truth
 
     def store_under(self, condition: Truth) -> ShapeStore:
         """The constraints where a condition holds."""
@@ -171,7 +172,7 @@ class RuleContext:
     def select(self, condition: Condition, a: Dim, b: Dim) -> Dim | None:
         """A dim that is `a` where an undecided condition holds, and `b` where it does not; None where none is found."""
         sides = condition, logical_not(condition)
-        if any(isinstance(side, Condition) and self.store.excludes(side.expression) for side in sides):
+        if any(isinstance(side, Condition) and excludes(self.store, side.expression) for side in sides):
             return None
         first, second = map(self.store_under, sides)
         return Alternatives((first,), (second,), lambda symbol: False).common(a, b)

@@ -162,6 +162,9 @@ class Call:
 
     def _read_keywords(self) -> dict[str, object]:
         """The keyword arguments of the rule."""
+        for name, defined in self.op_def.attributes.items() if self.op_def.complete else ():
+            if defined.required and name not in self.attributes:
+                raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
         _check_attributes(self.op_def, self._literals)
         keywords = self._keywords = self.rule.keywords(self.attributes)
         return keywords

@@ -1,4 +1,4 @@
-"""The limits of `opdefs.rules.floats`, against numpy: for all numbers of small types, near the limits for others."""
+"""The limits of `rules.contents.floats`, against numpy: for all numbers of small types, near the limits for others."""
 
 from fractions import Fraction
 
@@ -6,7 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from opdefs.rules.floats import FLOAT32, FloatArithmetic, float_format
+from opdefs.rules.contents.float_formats import FLOAT32, float_format
+from opdefs.rules.contents.floats import FloatArithmetic
 
 FEW = 20_000
 
@@ -63,7 +64,7 @@ def test_constants_up_to_their_limits(denominator, side):
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
 def test_formats_are_those_of_numpy(dtype):
-    """Most formats are constants in `opdefs.rules.floats`."""
+    """Most formats are constants in `opdefs.rules.contents.floats`."""
     limits = ml_dtypes.finfo(dtype)
     format_ = float_format(np.dtype(dtype).name.replace("_", ""))
     assert format_.precision == limits.nmant + 1

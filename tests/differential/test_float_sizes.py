@@ -192,7 +192,7 @@ EXACT = [
 
 @pytest.mark.parametrize(("dtype", "steps", "size", "limit"), EXACT)
 def test_sizes_are_known_up_to_a_limit_in_the_contract(dtype, steps, size, limit):
-    """The sizes and limits are those of the docstring of `opdefs.rules.floats`; see the tests above for runs."""
+    """The sizes and limits are those of the docstring of `rules.contents.floats`; see the tests above for runs."""
     result = infer_shapes(after(dtype, *steps).model())
     (symbol,) = result.tensors["x"].shape
     (dim,) = result.tensors["y"].shape

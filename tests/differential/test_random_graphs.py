@@ -20,7 +20,7 @@ MOST_YES = 0.01
 """The share of sizes rejected by onnxruntime that the contract may accept without reservation."""
 
 
-@pytest.mark.parametrize("kind", ["networks", "bodies", "conditions", "sizes"])
+@pytest.mark.parametrize("kind", ["networks", "bodies", "conditions", "sizes", "limits"])
 @pytest.mark.parametrize(("start", "stop"), [(0, FEW), pytest.param(FEW, MANY, marks=pytest.mark.slow, id="many")])
 def test_onnxruntime_does_not_contradict(kind, start, stop):
     wrong, refused, yes, runs, graphs = [], 0, [], 0, stop - start

@@ -145,7 +145,7 @@ def test_a_square_that_is_split_into_as_many_rows_is_a_square(steps: str) -> Non
         if size <= 6:
             assert run(model, {"x": ones(size)})["y"].shape == (size, size)
         else:
-            with pytest.raises(Exception, match="Reshape|Add"):
+            with pytest.raises(Exception, match=r"Reshape|Add"):
                 run(model, {"x": ones(size)})
 
 

@@ -25,9 +25,7 @@ def build(coefficients: list[int], scope: Scope, halves: bool) -> Dim:
 
 
 @given(SUMS, SUMS, st.booleans())
-def test_bounds_of_products_hold_and_are_those_of_the_factors(
-    first: list[int], second: list[int], halves: bool
-) -> None:
+def test_bounds_of_products_hold(first: list[int], second: list[int], halves: bool) -> None:
     scope = Scope()
     a, b = build(first, scope, halves), build(second, scope, halves)
     d = a * b

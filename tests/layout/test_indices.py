@@ -109,7 +109,7 @@ def test_the_padded_layout_is_a_padded_array(array, data):
     for linear in range(full.size):
         index = layout.multi_index(array, linear)
         assert (-1 if index is None else values[index]) == memory[linear]
-    with pytest.raises(LayoutError, match="is outside of|has no elements"):
+    with pytest.raises(LayoutError, match=r"is outside of|has no elements"):
         layout.multi_index(array, full.size)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import select_elements
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import select_elements
 from opdefs.rules.repetition import broadcast_elements
 from shapeinf.expr import Scope
 from shapeinf.lattice import Condition, PartialTensor, Shape, ShapeStore

@@ -93,6 +93,8 @@ class Builder:
                 read.append(numbers[value.name])
             else:
                 read.append(numbers["" if value is None else self._literal(value)])
+        if not outputs:
+            return  # `[] = split(...)`: nothing reads a node without outputs
         written = tuple(map(nodes.add_output, outputs))
         nodes.rows.append(
             (kind if len(written) == 1 else (kind, *(True,) * len(written)), tuple(read), written, outputs[0])

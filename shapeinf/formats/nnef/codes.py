@@ -55,4 +55,10 @@ register_code(
     "a fragment without a tensor result",
     "Version 1.0.0 allows it; since 1.0.1 all results of fragments are tensors.",
 )
+register_code(
+    "N408",
+    "warning",
+    "a statement that the specification of 2017 forbids, although its own examples have such statements",
+    "It is read as the examples are. The first statement of each kind is reported.",
+)
 register_code("N703", ("note", "warning"), "missing tensor files", "A note where all of them are missing.")

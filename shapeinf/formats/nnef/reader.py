@@ -53,7 +53,7 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
         raise UnknownFormatError(f"a {type(model).__name__} is not an NNEF model: pass a path, a text, or bytes")
     located = locate(model)
     source = located.document
-    document, operations = _parse(source, options)
+    document, operations, warnings = _parse(source, options)
     graph = build(operations, document, source)
     graph.source = located.path
     graph.file_version = f"version {document.version}" + (
@@ -61,7 +61,7 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     )
     graph.model = NnefModel(document, source, operations)
     graph.assumptions = list(_assumptions(document))
-    graph.diagnostics += _diagnostics(document)
+    graph.diagnostics += [*_diagnostics(document), *warnings]
     _add_calls(graph, operations, source)
     if located.files is not None:
         quantized = located.quantization is not None
@@ -73,8 +73,12 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     return graph
 
 
-def _parse(source: SourceText, options: NnefOptions) -> tuple[Document, list[Operation]]:
-    """A document and its operations. After an error it is read again, for the positions of all literals."""
+_Parsed = tuple[Document, list[Operation], list[Diagnostic]]
+"""A document, its operations, and warnings."""
+
+
+def _parse(source: SourceText, options: NnefOptions) -> _Parsed:
+    """A document with its operations. After an error it is read again, for the positions of all literals."""
     try:
         return _evaluate(source, parse(source, options.dialect, sharing=True), options.expand)
     except NnefError as error:
@@ -83,12 +87,14 @@ def _parse(source: SourceText, options: NnefOptions) -> tuple[Document, list[Ope
     return _evaluate(source, parse(source, options.dialect), options.expand)
 
 
-def _evaluate(source: SourceText, document: Document, expand: Expand) -> tuple[Document, list[Operation]]:
+def _evaluate(source: SourceText, document: Document, expand: Expand) -> _Parsed:
     library = _library(document.dialect)
-    errors = check(document, source, library)
+    warnings: list[Diagnostic] = []
+    errors = check(document, source, library, warnings)
     if errors:
         raise NnefError(errors, source.render)
-    return document, evaluate(document, source, library, _operations_to_expand(document, library, expand))
+    operations = evaluate(document, source, library, _operations_to_expand(document, library, expand))
+    return document, operations, warnings
 
 
 def _operations_to_expand(document: Document, library: Library, expand: Expand) -> Expand:

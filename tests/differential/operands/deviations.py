@@ -103,11 +103,25 @@ DEVIATIONS = (
         READS_THE_FIRST_ELEMENT,
     ),
     stricter("com.microsoft.MatMulIntegerToFloat", "must have exactly one element", READS_THE_FIRST_ELEMENT),
+    looser("com.microsoft.Attention com.microsoft.QAttention", "4D mask in attention cpu kernel", ONLY_THIS_KERNEL),
     stricter("com.microsoft.WordConvEmbedding", "must be of rank", "the kernel does not look at more axes"),
     stricter("com.microsoft.MultiHeadAttention", "past_value must be", "past_value has the head size of the value"),
     stricter("com.microsoft.GroupQueryAttention", "position_ids must", "position_ids: 2D tensor"),
     stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must have exactly one element", READS_THE_FIRST_ELEMENT),
 )
+
+DATA = {
+    ("SplitToSequence", 1): "the sizes of the parts must add up to the axis",
+    ("com.microsoft.BifurcationDetector", 3): "the number of predicted tokens follows from an index",
+    ("com.microsoft.DecoderMaskedMultiHeadAttention", 3): "the number of keys in a buffer is data",
+    ("com.microsoft.VarlenNGramHashMapping", 2): "the ends of the sequences must cover all tokens",
+    ("com.microsoft.VarlenNGramHashMapping", 3): "the ends of the sequences must cover all tokens",
+    ("com.microsoft.QMoE", 2): "packed weights come in several layouts",
+    ("com.microsoft.QMoE", 5): "packed weights come in several layouts",
+    ("com.microsoft.QMoE", 8): "packed weights come in several layouts",
+    ("Loop", 1): "trip counts and conditions of more than one element",
+}
+"""Operands whose legal sizes depend on contents, by operator and position, with the reason."""
 
 UNJUDGED = {
     "CastLike": "nothing but the type of the second input matters",

@@ -29,7 +29,10 @@ OLDEST = {"": 7}
 
 @attrs.frozen(eq=False)
 class Node:
-    """A node and its inputs; `types` are declared element types of outputs."""
+    """A node and its inputs; `types` are declared element types of outputs.
+
+    `opened`: inputs whose contents decide shapes are inputs of the model too, instead of its constants.
+    """
 
     name: str
     proto: onnx.NodeProto
@@ -37,6 +40,7 @@ class Node:
     arrays: tuple[np.ndarray | None, ...]
     types: tuple[tuple[str, int], ...] = ()
     oracles: tuple[str, ...] = ("onnxruntime", "reference")
+    opened: bool = False
 
     @property
     def op(self) -> str:
@@ -58,6 +62,8 @@ class Node:
 
     def _is_constant(self, index: int) -> bool:
         array = self.arrays[index]
+        if self.opened:
+            return False
         first = next(k for k, a in enumerate(self.arrays) if a is not None)
         return array is not None and index != first and array.dtype.kind not in NO_CONTENTS
 

@@ -10,6 +10,7 @@ followed by the smallest graph that has it.
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import onnxruntime
@@ -26,7 +27,8 @@ def drawn(kind: str, seed: int) -> Drawn:
     """A graph of a kind."""
     if kind == "networks":
         return networks.drawn(seed)
-    model = {"bodies": bodies.drawn, "conditions": conditions.drawn, "sizes": sizes.drawn}[kind](seed)
+    drawn = {"bodies": bodies.drawn, "conditions": conditions.drawn, "sizes": sizes.drawn}
+    model = (drawn | {"limits": partial(sizes.drawn, limits=0.4)})[kind](seed)
     every = (fed(np.random.default_rng(1000 * seed + turn), same=turn % 2 == 1) for turn in range(BINDINGS))
     return Drawn(model, tuple({value.name: feeds[value.name] for value in model.graph.input} for feeds in every))
 

@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 
 from shapeinf import Result, infer_shapes
 from shapeinf.expr import Dimension, evaluate
+from shapeinf.lattice import FloatInterval
 from shapeinf.program import EvaluatedShapes
 from tests.differential.ort import contains, session_of, sizes_in_run
 from tests.differential.random_graphs.drawing import Arrays, Drawn
@@ -279,7 +280,9 @@ def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bo
         inside = int(real) in result.interval(element)
         known = not element.is_anonymous or all(symbol.name in binding for symbol in element.symbols())
         return inside and (not known or evaluate(element, binding) == real)
-    return not isinstance(element, (int, float)) or element == real
+    if isinstance(element, FloatInterval):
+        return bool(element.low <= real <= element.high)
+    return not isinstance(element, (int, float)) or element == real or (element != element and real != real)
 
 
 def confirmed(model: onnx.ModelProto, feeds: Arrays, computed: Mapping[str, Any], discrepancy: Discrepancy) -> bool:

@@ -139,7 +139,7 @@ def infer(case, outputs, *, symbolic, contents=True, elements=None):
     for index, (spec, array) in enumerate(zip(case.specs(), case.arrays(), strict=True)):
         dtype, dims = dtype_name(array), list(array.shape)
         if contents and not isinstance(spec, (str, Runtime)):
-            own = array.reshape(-1).tolist()
+            own = [e.decode("utf-8", "replace") if isinstance(e, bytes) else e for e in array.reshape(-1).tolist()]
             known = own if elements is None else elements(store, sizes, f"i{index}", own)
             types.append(PartialTensor(dtype, Shape(dims), known))
             continue

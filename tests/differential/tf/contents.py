@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from shapeinf.expr import Dimension, evaluate
-from shapeinf.lattice import Condition, Progression, Quotient
+from shapeinf.lattice import Condition, FloatInterval, Progression, Quotient
 from tests.differential.tf.case import _dim_problem, infer
 from tests.differential.tf.record import outputs
 
 RECORDED = Path(__file__).parent / "recorded_contents"
 MAX_ELEMENTS = 64
-KINDS = ("int32", "int64", "bool", "uint8", "float16", "float32", "float64")
-COMPLETE = ("math_contents",)
+KINDS = ("int32", "int64", "bool", "uint8", "float16", "float32", "float64", "string")
+COMPLETE = ("math_contents", "evaluated")
 """Families whose contents are known where those of the inputs are; except sums and products of floats, whose order in
 kernels is unspecified."""
 
@@ -33,7 +33,9 @@ def symbols(store, sizes, label, elements):
 
 
 def _symbol(store, sizes, name, element):
-    if isinstance(element, bool) or not isinstance(element, (int, float)) or element < 1 or element != int(element):
+    if isinstance(element, bool) or not isinstance(element, (int, float)) or not 1 <= element < 2**63:
+        return element
+    if element != int(element):
         return element
     sizes[name] = int(element)
     return store.scope.symbol(name, 1)
@@ -79,7 +81,14 @@ def _element_problems(store, sizes, index, got, dims, values):
             element = evaluate(element.expression, sizes) >= 0
         if isinstance(element, Quotient):
             element = _round(element, got.dtype, sizes)
-        why = _dim_problem(store, element, value, sizes, False) if isinstance(element, Dimension) else element != value
+        if element != element and value != value:  # NaN
+            continue
+        if isinstance(element, FloatInterval):
+            why = not element.low <= value <= element.high
+        elif isinstance(element, Dimension):
+            why = _dim_problem(store, element, value, sizes, False)
+        else:
+            why = element != value
         if why:
             yield f"output {index}, element {position} is {element}, not {value}"
     if elements is not None and len(elements) != len(values):
@@ -107,11 +116,15 @@ def _list_progression(got, dims):
 def contents_of(case):
     """[sizes, elements] of each small output of the types in KINDS, None for other outputs."""
     return [
-        [list(t.shape), t.numpy().reshape(-1).tolist()]
+        [list(t.shape), _elements(t.numpy().reshape(-1).tolist())]
         if t.dtype.name in KINDS and prod(t.shape) <= MAX_ELEMENTS
         else None
         for t in outputs(case)
     ]
+
+
+def _elements(values):
+    return [value.decode() if isinstance(value, bytes) else value for value in values]
 
 
 def main(families):

@@ -231,10 +231,10 @@ def test_valid_documents_have_no_errors(rule):
 
 
 PROVISIONAL = {
-    "tensors have no element type": "c = lt(x, 0.0)\ny = select(c, add(c, true), x)",
+    "declarations have no element types": "c = lt(x, 0.0)\ny = select(c, add(x, 1.0), x)",
     "layers make variables": "y = conv_layer(x, channels = 3, size = [1,1], scope = 'a')",
     "attributes by position": "y = softmax(x, [1])",
-    "results are a tuple": "t = moments(x, axes = [1])\ny = t[0]",
+    "results are unpacked": "t, v = moments(x, axes = [1])\ny = relu(t)",
     "externals that are no parameters": "z = external(shape = [1])\ny = x + z",
 }
 TRACT = {

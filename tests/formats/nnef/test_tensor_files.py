@@ -48,7 +48,7 @@ def test_files_of_another_shape(tmp_path, array, message):
 
 def test_ranks_are_open_in_the_provisional_dialect(tmp_path):
     text = "version 1.0\ngraph g( x ) -> ( y ) { x = external(shape = [2,3])\n"
-    text += "w = variable(shape = [1,3,1], label = 'w') y = x + w }"
+    text += "w = variable(shape = [1,3,1], label = 'w') y = add(x, w) }"
     folder = model_in(tmp_path / "model", text, w=np.zeros((1, 3), np.float32))
     assert infer_shapes(folder).diagnostics == []
 

@@ -141,9 +141,9 @@ def test_many_random_expressions():
         ("floor(mul(size(@0,0),1.5))", "int64[]{a + a//2}"),
         ("rshift(size(@0,0),3)", "int64[]{a//8}"),
         ("lshift(1,70)", "int64[]{?}"),
-        ("square(square(square(square(4294967296))))", "int64[]{?}"),
+        ("square(4294967296)", "int64[]{0}"),  # integers of torch wrap around
         ("pow(size(@0,0),2)", "int64[]{a*a}"),
-        ("pow(2,-1)", "float64[]"),
+        ("pow(2,-1)", "float64[]{0.5}"),
         ("max(1,2.5)", "?[]"),
         ("[size(@0,0),2.5]", "float64[2]{a, 2.5}"),
     ],

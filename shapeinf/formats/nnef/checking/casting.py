@@ -14,6 +14,7 @@ import attrs
 from shapeinf.formats.nnef.language.types import (
     GENERIC,
     INTEGER,
+    LOGICAL,
     SCALAR,
     ArrayOf,
     NnefType,
@@ -149,11 +150,19 @@ class Casting:
                 not isinstance(actual, ArrayOf) or actual.of is None or self.casts(actual.of, expected)
             )
         if self.dialect == "provisional":
-            # In this dialect `tensor` has no element type; scalars and logicals cast to it.
-            return isinstance(actual, TensorOf) or (isinstance(actual, Primitive) and actual != INTEGER)
+            # `tensor` in a document is of any element type; a scalar or a logical stands for a tensor of its type.
+            if isinstance(actual, TensorOf):
+                return expected.of in (None, GENERIC) or actual.of in (None, GENERIC, expected.of)
+            return actual in (SCALAR, LOGICAL) and expected.of in (None, actual, GENERIC)
         if isinstance(actual, TensorOf):
             return expected.of is None or actual.of == expected.of
         return isinstance(actual, Primitive) and expected.of in (None, actual, GENERIC)
+
+    def is_extent_for_scalar(self, actual: NnefType | None, expected: NnefType | None) -> bool:
+        """Whether an extent is passed for a scalar, which the examples of the provisional specification do."""
+        if isinstance(actual, ArrayOf) and isinstance(expected, ArrayOf):
+            return self.is_extent_for_scalar(actual.of, expected.of)
+        return self.dialect == "provisional" and actual == INTEGER and expected == SCALAR
 
     def _casts_to_primitive(self, actual: NnefType, expected: Primitive) -> bool:
         if self.dialect == "tract":

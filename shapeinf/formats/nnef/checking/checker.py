@@ -14,8 +14,9 @@ from shapeinf.diagnostics import Diagnostic, text_position
 from shapeinf.formats.nnef.checking.casting import MAX_TYPE_SIZE, Casting, TypeTooLargeError, format_type, has_tensor
 from shapeinf.formats.nnef.checking.declaration_rules import check_declaration, check_fragment_names
 from shapeinf.formats.nnef.checking.expression_types import MaybeType
+from shapeinf.formats.nnef.checking.flatness import warn_unless_flat
 from shapeinf.formats.nnef.checking.invocation_types import InvocationTypes
-from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.checking.library import Library, with_open_element_types
 from shapeinf.formats.nnef.checking.reporter import Reporter, TooManyErrors
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
@@ -35,19 +36,25 @@ from shapeinf.formats.nnef.language.parser import parse
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, TupleOf
 
 
-def check(document: Document, source: SourceText, library: Library) -> list[Diagnostic]:
+def check(
+    document: Document, source: SourceText, library: Library, warnings: list[Diagnostic] | None = None
+) -> list[Diagnostic]:
     """All static errors of a document, at most `MAX_DIAGNOSTICS`, in the order of the text.
 
     Args:
         document: its syntax tree.
         source: its text.
         library: the standard operations of its dialect, without the document's own.
+        warnings: warnings are appended to it, one for each rule of the provisional specification that is broken as its
+            own examples break it.
     """
     reporter = Reporter(source)
     with suppress(TooManyErrors):
         _Checker(document, library, reporter).check()
     if reporter.diagnostics and reporter.shared_positions:
-        return check(parse(source, document.dialect), source, library)
+        return check(parse(source, document.dialect), source, library, warnings)
+    if warnings is not None:
+        warnings += reporter.warnings
     return sorted(reporter.diagnostics, key=text_position)
 
 
@@ -57,7 +64,10 @@ class _Checker:
     def __init__(self, document: Document, standard: Library, reporter: Reporter) -> None:
         self.document = document
         self.standard = standard
-        self.library = standard.with_fragments(document.fragments) if document.fragments else standard
+        self.fragments = document.fragments
+        if document.dialect == "provisional":
+            self.fragments = tuple(map(with_open_element_types, document.fragments))
+        self.library = standard.with_fragments(self.fragments) if self.fragments else standard
         self.reporter = reporter
         self.casting = Casting(document.dialect)
         self.forms: dict[tuple[object, ...], MaybeType] = {}
@@ -69,7 +79,7 @@ class _Checker:
         if document.dialect == "tract":
             # The graph may introduce symbols that fragments use.
             self._graphs()
-        for fragment in document.fragments:
+        for fragment in self.fragments:
             self._fragment(fragment)
         if document.dialect != "tract":
             self._graphs()
@@ -106,6 +116,8 @@ class _Checker:
         self._check_names(graph)
         body = self._body(None)
         body.graph_parameters = frozenset(parameter.name for parameter in graph.parameters)
+        if self.document.dialect == "provisional":
+            warn_unless_flat(graph.body, self.reporter)
         body.check(graph.body)
         end = self._end(graph.body)
         for parameter in graph.parameters:
@@ -235,12 +247,7 @@ class _Body(InvocationTypes):
                 use = "a parameter, it cannot be assigned" if name in self.parameters else "assigned already"
                 self.reporter.error("N402", f"{name!r} is {use}", target.at)
                 return
-            if (
-                self.fragment is None
-                and self.dialect == "final"
-                and isinstance(of, ArrayOf | TupleOf)
-                and has_tensor(of)
-            ):
+            if self.fragment is None and isinstance(of, ArrayOf | TupleOf) and has_tensor(of):
                 kind = "an array" if isinstance(of, ArrayOf) else "a tuple"
                 message = (
                     f"every tensor of the graph has a name of its own: {name!r} would be {kind}, {format_type(of)}"

@@ -39,7 +39,7 @@ def check_declaration(fragment: Fragment, expressions: ExpressionTypes, reporter
             _check_default(parameter, parameter.default, expressions, reporter)
     for result in fragment.results:
         _check_type(result, dialect, reporter)
-        if TensorOf(None) in _parts(result.type):
+        if dialect != "provisional" and TensorOf(None) in _parts(result.type):
             reporter.error(
                 "N303", f"result {result.name!r} needs a data-type: tensor<> is for parameters only", result.at
             )

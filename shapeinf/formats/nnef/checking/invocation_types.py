@@ -115,7 +115,10 @@ class InvocationTypes(ExpressionTypes):
                 if argument is None:
                     continue
                 wanted = with_argument(wanted, argument)
-            if not self.casting.casts(of, wanted):
+            if self.casting.is_extent_for_scalar(of, wanted):
+                message = f"parameter {name!r} of {invocation.name!r} is a scalar, this is an extent"
+                self.reporter.warn("an extent does not stand for a scalar", message, start_of(passed[name][0].value))
+            elif not self.casting.casts(of, wanted):
                 self._report_misfit(signature, name, passed, wanted)
         if generic and argument is not None:
             self._check_defaults(invocation, signature, passed, argument)
@@ -163,9 +166,12 @@ class InvocationTypes(ExpressionTypes):
         elif position >= len(parameters):
             count = len(parameters)
             problem = f"{invocation.name!r} has {count} parameter{'s' if count != 1 else ''} only"
-        elif position >= signature.tensors and self.dialect == "final":
+        elif position >= signature.tensors and self.dialect != "tract":
             # The examples of the provisional specification and tract's exporters pass attributes by position.
             problem = f"{parameters[position].name!r} of {invocation.name!r} is not a tensor: pass it by name"
+            if self.dialect == "provisional":
+                self.reporter.warn("only tensors are passed by position", problem, start_of(argument.value))
+                return parameters[position].name
         else:
             return parameters[position].name
         self.reporter.error("N403", problem, start_of(argument.value))

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.formats.nnef.checking.casting import has_attribute, is_generic
 from shapeinf.formats.nnef.language.ast import Fragment, Parameter
-from shapeinf.formats.nnef.language.types import NnefType, TupleOf
+from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, TensorOf, TupleOf
 
 
 @attrs.frozen
@@ -44,6 +44,21 @@ class Signature:
             results[0] if len(results) == 1 else TupleOf(results),
             tuple(parameter.name for parameter in fragment.parameters if is_generic(parameter.type)),
         )
+
+
+def with_open_element_types(fragment: Fragment) -> Fragment:
+    """A fragment of the provisional dialect, in which `tensor` is a tensor of any element type."""
+    parameters = [attrs.evolve(parameter, type=_open(parameter.type)) for parameter in fragment.parameters]
+    results = [attrs.evolve(result, type=_open(result.type)) for result in fragment.results]
+    return attrs.evolve(fragment, parameters=tuple(parameters), results=tuple(results))
+
+
+def _open(of: NnefType) -> NnefType:
+    if isinstance(of, ArrayOf):
+        return of if of.of is None else ArrayOf(_open(of.of))
+    if isinstance(of, TupleOf):
+        return TupleOf(tuple(map(_open, of.items)))
+    return TensorOf(None) if of == TensorOf(SCALAR) else of
 
 
 class Library(Mapping[str, Fragment]):

@@ -99,6 +99,7 @@ RESULTS: dict[str, NnefType] = {
     "shape_of": ArrayOf(INTEGER),
     "length_of": INTEGER,
     "range_of": ArrayOf(INTEGER),
+    "extent": INTEGER,
     "integer": INTEGER,
     "scalar": SCALAR,
     "logical": LOGICAL,

@@ -1,4 +1,4 @@
-"""Collects the errors of a document, and finds the offsets of names and brackets in its text."""
+"""Collects the errors and warnings of a document, and finds the offsets of names and brackets in its text."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ class TooManyErrors(Exception):  # noqa: N818  (internal, no error)
 
 
 class Reporter:
-    """Collects errors."""
+    """Collects errors, and one warning for each rule that the document breaks as the specification itself does."""
 
     def __init__(self, source: SourceText) -> None:
         """`source` is the text that offsets refer to."""
         self.source = source
         self.diagnostics: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
+        self._broken_rules: set[str] = set()
         self.shared_positions = False
         """Whether invocations share arguments, whose offsets are then those of the first invocation."""
 
@@ -36,6 +38,12 @@ class Reporter:
         self.diagnostics.append(self.source.error(code, message, at))
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             raise TooManyErrors
+
+    def warn(self, rule: str, message: str, at: int) -> None:
+        """Report that a rule of the provisional specification is broken, the first time only."""
+        if rule not in self._broken_rules:
+            self._broken_rules.add(rule)
+            self.warnings.append(self.source.warning("N408", f"{message} (the rule: {rule})", at))
 
     def name_offset(self, declared: Fragment | GraphDefinition) -> int:
         """The offset of the name of a fragment or a graph."""

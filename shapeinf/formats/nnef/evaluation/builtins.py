@@ -215,6 +215,7 @@ def _primitive(name: str, value: Value) -> float:
 _FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "length_of": _length_of,
     "range_of": _range_of,
+    "extent": _integer,
     "integer": _integer,
     "scalar": _scalar,
     "logical": _logical,

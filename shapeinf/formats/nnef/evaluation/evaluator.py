@@ -158,7 +158,7 @@ class _Evaluation:
         """Run any statement."""
         frame, machine = self.frame, self.machine
         target = self._target(statement.target)
-        frame.base = frame.prefix = machine.root = next(names_of(target))
+        frame.base = frame.prefix = machine.root = next(names_of(target), "")
         value = machine.run(statement.value, frame, target)
         self._assign(statement.target, value, statement.at)
 

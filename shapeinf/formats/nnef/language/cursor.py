@@ -23,7 +23,7 @@ KEYWORDS: dict[DialectName, frozenset[str]] = {
 }
 """The reserved words; 1.0 added `integer`, `yield` and `extension` and removed `extent`."""
 
-CASTS = frozenset(["integer", "scalar", "logical", "string"])
+CASTS = frozenset(["extent", "integer", "scalar", "logical", "string"])
 BUILTINS = CASTS | {"shape_of", "length_of", "range_of"}
 
 
@@ -109,6 +109,17 @@ class Cursor:
         """An identifier as a node of the tree."""
         at = self.at
         return Name(self.identifier(expected), at)
+
+    def opens_target(self, bracket: int) -> bool:
+        """Whether this token is a bracket that opens the left side of an assignment, after which `=` follows."""
+        depth, i = 0, bracket
+        while self.tokens[i] and self.tokens[i] not in ";{}":
+            token = self.tokens[i]
+            depth += (token in "([") - (token in ")]")
+            i += 1
+            if depth == 0:
+                return self.tokens[i] == "="
+        return False
 
     def list_of(self, item: Callable[[], _Item], close: str, expected: str) -> tuple[_Item, ...]:
         """One or more items, separated by commas, and the closing bracket."""

@@ -48,6 +48,10 @@ class SourceText:
         locations = tuple(map(self.location, calls))
         return Diagnostic("error", code, message, location=self.location(at), calls=locations)
 
+    def warning(self, code: str, message: str, at: int) -> Diagnostic:
+        """A warning at an offset."""
+        return Diagnostic("warning", code, message, location=self.location(at))
+
     def render(self, diagnostic: Diagnostic) -> str:
         """An error of this text: location, message, code, the line with a mark under the column, and the calls."""
         line, column = text_position(diagnostic)

@@ -79,13 +79,18 @@ class ExpressionParser(Cursor):
         left: Expr | None = None
         if token == "[":
             left = self._array(at)
-        elif following == "(" and token not in self.keywords and token[0] in NAME_START:
+        elif self._is_invocation(i):
             self.next = i + 1
             left = self._invocation(token, None, at)
         if left is None or tokens[self.next] not in _ENDS:
             left = self._select(left, at)
         self.depth -= 1
         return left
+
+    def _is_invocation(self, i: int) -> bool:
+        token = self.tokens[i]
+        named = self.tokens[i + 1] == "(" and token not in self.keywords and token[0] in NAME_START
+        return named and not self._begins_statement(i + 1)
 
     def _plain(self, token: str, at: int) -> Expr | None:
         # Most expressions of a document are one token.
@@ -163,13 +168,17 @@ class ExpressionParser(Cursor):
 
     def _subscripts(self, value: Expr, at: int) -> Expr:
         links = 0
-        while self.tokens[self.next] == "[":
+        while self.tokens[self.next] == "[" and not self._begins_statement(self.next):
             self._mark(at)
             self._deeper()
             links += 1
             value = self._subscript(value)
         self.depth -= links
         return value
+
+    def _begins_statement(self, bracket: int) -> bool:
+        """Whether a bracket opens the next left side: in the provisional dialect no `;` has to be before it."""
+        return self.dialect == "provisional" and self.opens_target(bracket)
 
     def _subscript(self, value: Expr) -> Expr:
         at = self.at
@@ -192,7 +201,7 @@ class ExpressionParser(Cursor):
         if token in BUILTINS and token in self.keywords and following == "(":
             return self._builtin(token, at)
         if token and token[0] in NAME_START and token not in self.keywords:
-            if following == "(":
+            if following == "(" and self._is_invocation(i):
                 self.next = i + 1
                 return self._invocation(token, None, at)
             # `f<scalar>(` is an invocation, `a < b` a comparison.

@@ -173,7 +173,7 @@ class _Parser(DeclarationParser):
 
     def _fragment(self) -> Fragment:
         fragment = self.signature()
-        if self.dialect != "provisional" and self.accept(";"):
+        if self.accept(";") or (self.dialect == "provisional" and self.tokens[self.next] != "{"):
             return fragment
         return self.body_of(fragment, self._body(flat=False))
 
@@ -272,6 +272,8 @@ class _Parser(DeclarationParser):
     def _target_item(self) -> Expr:
         at = self.at
         if self.accept("["):
+            if self.dialect == "provisional" and self.accept("]"):
+                return ArrayExpr((), at)
             return ArrayExpr(self._targets("]"), at)
         if not self.accept("("):
             return self.name("the name of a result")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from opdefs.rules.elements import is_listable
-from opdefs.rules.progressions import fill_tensor, progression
+from opdefs.rules.contents.elements import is_listable
+from opdefs.rules.contents.progressions import fill_tensor, progression
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Element, PartialTensor, Shape, element_bits, numpy_dtype
 

@@ -6,19 +6,36 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.conditions import MAX_CHOICES, indicator
+from opdefs.rules.contents.elements import (
     INDEX_TYPES,
     are_dims,
-    drop_overflow,
     fold_elements,
     is_float,
+    is_listable,
     map_elements,
-    without_overflow,
+    nonnegative_condition,
+    to_dim,
 )
-from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, to_fraction
-from opdefs.rules.progressions import convert_progression
+from opdefs.rules.contents.float_formats import float_format
+from opdefs.rules.contents.float_intervals import combine, float_ends
+from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic, to_fraction
+from opdefs.rules.contents.integers import fit_element, wrap, wrap_element
+from opdefs.rules.contents.progressions import convert_progression
+from opdefs.rules.contents.text import format_integer, map_texts, parse_number
+from opdefs.rules.contents.truth import is_nonzero
 from shapeinf.expr import Dimension
-from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
+from shapeinf.lattice import (
+    Condition,
+    Element,
+    FloatInterval,
+    PartialTensor,
+    Progression,
+    Quotient,
+    Shape,
+    element_bits,
+    numpy_dtype,
+)
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 from shapeinf.ops import InferenceContext
 
@@ -31,8 +48,10 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
 
     With `saturate`, values beyond the range of an 8-bit float type become its largest number.
     """
-    if x.contents is None or dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
+    if x.contents is None or dtype is None or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
+    if "string" in (dtype, x.dtype):
+        return _convert_texts(x, dtype)
     if dtype == x.dtype == "bool":
         return x
     if x.elements is not None and _is_exact(x.elements, x.dtype, dtype):
@@ -47,16 +66,49 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
     return _convert_elements(c, x, dtype, saturate and dtype.startswith("float8"))
 
 
+def reinterpret(x: PartialTensor, dtype: str, shape: Shape) -> PartialTensor:
+    """The bytes of known numbers as numbers of another type, of `shape`, on a little-endian machine."""
+    array = x.array()
+    plain = KINDS.get(dtype) in ("integer", "float") and KINDS.get(x.dtype or "") in ("integer", "float")
+    if array is None or not plain or not is_listable(shape):
+        return PartialTensor(dtype, shape, None)
+    source, target = _numpy_dtype(x.dtype or ""), _numpy_dtype(dtype)
+    if element_bits(dtype) != 8 * target.itemsize or element_bits(x.dtype or "") != 8 * source.itemsize:
+        return PartialTensor(dtype, shape, None)
+    import numpy as np
+
+    numbers = np.frombuffer(array.astype(source.newbyteorder("<")).tobytes(), target)
+    return PartialTensor(dtype, shape, numbers.tolist())
+
+
+def _convert_texts(x: PartialTensor, dtype: str) -> PartialTensor:
+    """Strings of integers, or numbers of strings."""
+    if dtype == x.dtype:
+        return x
+    if dtype == "string":
+        return map_elements(dtype, x.shape, format_integer, x)
+    return map_texts(dtype, x.shape, lambda text: parse_number(text, dtype), x)
+
+
 def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturate: bool) -> PartialTensor:
     """The tensor in another type that numpy has, converted element by element where some are symbolic."""
+    target = float_format(dtype)
+    narrow = target if target is not None and len(target.computed_in) > 1 and not saturate else None
+    few = len(x.elements or ()) <= MAX_CHOICES
 
     def convert_array(array: Any) -> Any:
-        target = _numpy_dtype(dtype)
-        return (_saturate(array, target) if saturate else array).astype(target)
+        kind = _numpy_dtype(dtype)
+        return (_saturate(array, kind) if saturate else array).astype(kind)
 
     def convert_element(element: Element) -> Element:
-        if element is None or dtype == "bool" or isinstance(element, (complex, str, Condition)):
-            return element if isinstance(element, Condition) and dtype == "bool" else None
+        if element is None or isinstance(element, (complex, str)):
+            return None
+        if dtype == "bool":
+            return _is_nonzero(c, element)
+        if isinstance(element, Condition):
+            return indicator(element.expression) if dtype in _TYPES_OF_INDICATORS and few else None
+        if isinstance(element, FloatInterval) or (narrow is not None and isinstance(element, (int, float))):
+            return _cast_known(c, element, dtype)
         if isinstance(element, (Dimension, Quotient)):
             cast = _cast_to_float if is_float(dtype) else _cast_to_int
             return cast(c, element, x.dtype, dtype, saturate)
@@ -73,7 +125,36 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
             if dtype in _PLAIN_INTEGERS
             else PartialTensor(dtype, x.shape, None)
         )
+    if narrow is not None:
+        return map_elements(dtype, x.shape, convert_element, x)
     return fold_elements(dtype, x.shape, convert_array, convert_element, x)
+
+
+_TYPES_OF_INDICATORS = frozenset({"int32", "int64", "float32", "float64"})
+"""Types in which an undecided condition is an expression of sizes, 1 or 0."""
+
+
+def _is_nonzero(c: InferenceContext, element: Element) -> Element:
+    """Whether an element is not 0; a condition for a size, None where that is unknown."""
+    decided = element if isinstance(element, Condition) else is_nonzero(c, element)
+    if decided is None and isinstance(element, Dimension) and c.prove_le(0, element) is True:
+        return nonnegative_condition(element - 1)
+    return decided
+
+
+def _cast_known(c: InferenceContext, element: int | float | FloatInterval, dtype: str) -> Element:
+    """A known number, or one between two numbers, in another type; an unknown integer where its ends differ."""
+    ends = float_ends(element)
+    assert ends is not None
+    target = float_format(dtype)
+    if isinstance(element, int) and abs(element) > MAX_EXACT:  # which may be rounded twice
+        return None
+    if target is not None:
+        return combine(target, float, ends)
+    low, high = (_truncate(end, dtype) for end in ends)
+    if low is None or high is None:
+        return None
+    return low if low == high else c.fresh("rounded", low, high)
 
 
 _PLAIN_INTEGERS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
@@ -91,9 +172,8 @@ def _is_exact(elements: Sequence[Element], source: str, dtype: str) -> bool:
     """Whether these are ints or sizes of an index type that `dtype` represents exactly; for floats, only ints."""
     if source not in INDEX_TYPES or not are_dims(elements):
         return False
-    if dtype in INDEX_TYPES:
-        least, most = INTEGER_RANGES[dtype]
-        return all([type(e) is Dimension or least <= e <= most for e in elements])  # type: ignore[operator]
+    if dtype in ("int64", source):
+        return True
     limit = _EXACT_FLOATS.get(dtype)
     return limit is not None and all([type(e) is int and -limit <= e <= limit for e in elements])
 
@@ -126,12 +206,11 @@ def _cast_to_float(
 def _cast_to_int(
     c: InferenceContext, element: Dimension | Quotient, source_dtype: str | None, dtype: str, _: bool
 ) -> Element:
-    """The integer part of an element where the integer type can represent it; indices are assumed to fit."""
+    """The integer part of a float that the integer type represents; integers wrap around."""
     floats = arithmetic(c, source_dtype)
-    integer = element if floats is None else floats.truncate(element)
-    if not isinstance(integer, Dimension):
-        return drop_overflow(dtype, int(integer)) if isinstance(integer, (int, float)) else None
-    return without_overflow(c, dtype, integer)
+    if floats is None:
+        return wrap_element(c, dtype, element)
+    return fit_element(c, dtype, to_dim(floats.truncate(element)))
 
 
 def _truncate(element: int | float, dtype: str) -> int | None:
@@ -139,6 +218,4 @@ def _truncate(element: int | float, dtype: str) -> int | None:
     if isinstance(element, float):
         least, greatest = INTEGER_RANGES[dtype]
         return int(element) if isfinite(element) and least <= int(element) <= greatest else None
-    import numpy as np
-
-    return int(np.array(element).astype(_numpy_dtype(dtype)))
+    return wrap(dtype, int(element))

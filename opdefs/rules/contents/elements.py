@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from opdefs.rules.contents.integers import wrap_element
 from shapeinf.expr import Dim, Dimension, maximum, minimum
-from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Quotient, Shape
-from shapeinf.lattice.dtypes import INTEGER_RANGES
+from shapeinf.lattice import MAX_ELEMENTS, NOT_CONCRETE, Condition, Element, PartialTensor, Shape
 from shapeinf.lattice.truths import Truth
 from shapeinf.lattice.truths import logical_and as logical_and
 from shapeinf.lattice.truths import logical_not as logical_not
@@ -125,21 +125,21 @@ def broadcast_list(value: PartialTensor, shape: Shape) -> list[Element]:
     return elements
 
 
-_NOT_CONCRETE = frozenset((type(None), Dimension, Condition, Quotient))
-
-
 def map_dims(
-    dtype: str | None, shape: Shape, operation: Callable[..., Dim | bool | Condition | None], *values: PartialTensor
+    c: InferenceContext,
+    dtype: str | None,
+    shape: Shape,
+    operation: Callable[..., Dim | bool | Condition | None],
+    *values: PartialTensor,
 ) -> PartialTensor | None:
     """An operation on dims, applied to the broadcast of index tensors: a fast path for scalars and vectors of sizes.
 
     None where it does not apply, so that `fold_elements` has to: other types, elements that are not dims, broadcasts
-    of more than single elements, and results that are unknown or beyond the range of the type.
+    of more than single elements, and results that are unknown.
     """
     source = values[0].dtype
     if source not in INDEX_TYPES or not is_listable(shape):
         return None
-    least, most = INTEGER_RANGES[source]
     count = prod(shape)
     columns: list[Sequence[Element]] = []
     for v in values:
@@ -151,11 +151,10 @@ def map_dims(
                 return None
             elements = elements * count  # type: ignore[operator]
         columns.append(elements)
-    results = list(map(operation, *columns))
-    for result in results:
-        if result is None or (type(result) is int and not least <= result <= most):
-            return None
-    return PartialTensor(dtype, shape, results)
+    results: list[Element] = list(map(operation, *columns))
+    if None in results:
+        return None
+    return PartialTensor(dtype, shape, [wrap_element(c, source, result) for result in results])
 
 
 def fold_elements(
@@ -164,7 +163,7 @@ def fold_elements(
     """`map_elements`, but computed by numpy, in the type of the tensors, where every element is concrete."""
     if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
-    known = [_NOT_CONCRETE.isdisjoint(map(type, v.elements or ())) for v in values]
+    known = [NOT_CONCRETE.isdisjoint(map(type, v.elements or ())) for v in values]
     arrays = [v.array() for v in values] if all(known) else [None]
     if any([a is None for a in arrays]):
         return map_elements(dtype, shape, operation, *values)
@@ -179,17 +178,23 @@ def fold_elements(
 
 
 def fold_dims(
+    c: InferenceContext,
     dtype: str | None,
     shape: Shape,
     concrete: Callable[..., Any],
     symbolic: Callable[..., Dim | bool | Condition | None],
     *values: PartialTensor,
 ) -> PartialTensor:
-    """`fold_elements` with an operation on dims. On ints, `symbolic` returns what `concrete` does, or None."""
+    """`fold_elements` with an operation on dims, whose results wrap around as the type of the values does.
+
+    On ints, `symbolic` returns what `concrete` does, or None.
+    """
     if any([v.elements is None for v in values]):  # as of most tensors
         return PartialTensor(dtype, shape, None)
-    sizes = map_dims(dtype, shape, symbolic, *values)
-    return sizes if sizes is not None else fold_elements(dtype, shape, concrete, dim_operation(symbolic), *values)
+    sizes = map_dims(c, dtype, shape, symbolic, *values)
+    if sizes is not None:
+        return sizes
+    return fold_elements(dtype, shape, concrete, integer_operation(c, values[0].dtype, symbolic), *values)
 
 
 def to_dim(element: Element) -> Dim | None:
@@ -213,6 +218,14 @@ def dim_operation(operation: Callable[..., Dim | bool | Condition | None]) -> Op
         return None if any(d is None for d in dims) else operation(*dims)
 
     return apply
+
+
+def integer_operation(
+    c: InferenceContext, dtype: str | None, operation: Callable[..., Dim | bool | Condition | None]
+) -> Operation:
+    """An operation on dims, lifted to elements of a type: its results wrap around if that is an integer type."""
+    on_elements = dim_operation(operation)
+    return lambda *elements: wrap_element(c, dtype, on_elements(*elements))
 
 
 def known_ints(value: PartialTensor | None) -> tuple[int, ...] | None:
@@ -246,27 +259,8 @@ def are_dims(elements: Sequence[Element]) -> bool:
     return _TYPES_OF_DIMS.issuperset(map(type, elements))
 
 
-def drop_overflow(dtype: str | None, element: Element) -> Element:
-    """The element; None where it would wrap around in an integer type."""
-    limits = INTEGER_RANGES.get(dtype or "")
-    if limits is None or not isinstance(element, int):
-        return element
-    return element if limits[0] <= element <= limits[1] else None
-
-
 INDEX_TYPES = ("int64", "int32")
-"""The types of indices. Symbolic sizes are assumed to fit them; narrower types may wrap around."""
-
-
-def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:
-    """The element; None where it may wrap around in an integer type. Sizes are assumed to fit INDEX_TYPES."""
-    if not isinstance(element, Dimension):
-        return drop_overflow(dtype, element)
-    limits = INTEGER_RANGES.get(dtype or "")
-    if dtype in INDEX_TYPES or limits is None:
-        return element
-    fits = c.prove_le(limits[0], element) is True and c.prove_le(element, limits[1]) is True
-    return element if fits else None
+"""The types of indices."""
 
 
 def name_scalar(c: InferenceContext, value: PartialTensor) -> PartialTensor:
@@ -345,19 +339,3 @@ def compare_eq(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     """`a == b`, decided or as a condition: the smaller of both differences is not negative."""
     decided = c.prove_eq(a, b)
     return nonnegative_condition(minimum(a - b, b - a)) if decided is None else decided
-
-
-def selection(c: InferenceContext) -> Operation:
-    """The operation `a if condition else b`; its result is None where the condition is undecided and a and b differ."""
-
-    def select(condition: Element, a: Element, b: Element) -> Element:
-        if isinstance(condition, bool):
-            return a if condition else b
-        left, right = to_dim(a), to_dim(b)
-        if left is None or right is None:
-            return None
-        if c.prove_eq(left, right) is True:
-            return a
-        return c.select(condition, left, right) if isinstance(condition, Condition) else None
-
-    return select

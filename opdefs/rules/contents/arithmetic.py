@@ -10,20 +10,22 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from opdefs.rules.elements import (
-    Operation,
+from opdefs.rules.contents.elements import (
     dim_operation,
     fold_dims,
     fold_elements,
+    integer_operation,
     is_float,
     is_listable,
     map_dims,
     map_elements,
+    to_dim,
     truncated_quotient,
-    without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.float_formats import FLOAT64
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, fold_floats
+from opdefs.rules.contents.integers import fit_element
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Operand
@@ -55,32 +57,52 @@ def unary_rule(
 
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """[*S] -> [*S], element by element."""
-        return _calculate(c, x.dtype, x.shape, concrete, symbolic, rounded, x)
+        return calculate(c, x.dtype, x.shape, concrete, symbolic, rounded, x)
 
     return rule
 
 
+def approximate_rule(name: str) -> Callable[..., PartialTensor]:
+    """The rule of a function of `float_intervals.APPROXIMATIONS`; contents of known floats are intervals."""
+
+    def rule(c: InferenceContext, x: Operand) -> PartialTensor:
+        """[*S] -> [*S], element by element."""
+        return approximate(c, name, x)
+
+    return rule
+
+
+def approximate(c: InferenceContext, name: str, x: PartialTensor) -> PartialTensor:
+    """[*S] -> [*S]: a function of `float_intervals.APPROXIMATIONS`; contents of known floats are intervals."""
+    floats = arithmetic(c, x.dtype)
+    if floats is None:
+        return PartialTensor(x.dtype, x.shape, None)
+    return map_elements(x.dtype, x.shape, lambda element: floats.approximate(name, element), x)
+
+
 def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
-    """[*S] -> [*S]: `|x|`, symbolic where the sign is known."""
+    """[*S] -> [*S]: `|x|`."""
 
-    def operation(d: Dim) -> Dim | None:
-        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
+    def operation(d: Dim) -> Dim:
+        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else maximum(d, -d)
 
-    return fold_dims(x.dtype, x.shape, numpy_function("abs"), operation, x)
+    if is_float(x.dtype):
+        return fold_floats(c, x.dtype, x.shape, numpy_function("abs"), FloatArithmetic.absolute, x)
+    return fold_dims(c, x.dtype, x.shape, numpy_function("abs"), operation, x)
 
 
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
-    """[*S] -> [*S]: -1, 0 or 1 where the sign is known."""
+    """[*S] -> [*S]: -1, 0 or 1."""
 
-    def operation(d: Dim) -> Dim | None:
+    def operation(d: Dim) -> Dim:
         if c.prove_le(1, d) is True:
             return 1
-        return -1 if c.prove_le(d, -1) is True else 0 if c.prove_eq(d, 0) is True else None
+        return -1 if c.prove_le(d, -1) is True else maximum(minimum(d, 1), -1)
 
-    return fold_dims(x.dtype, x.shape, numpy_function("sign"), operation, x)
+    return fold_dims(c, x.dtype, x.shape, numpy_function("sign"), operation, x)
 
 
-def _calculate(
+def calculate(
     c: InferenceContext,
     dtype: str | None,
     shape: Shape,
@@ -89,31 +111,19 @@ def _calculate(
     rounded: OnElements | None,
     *values: PartialTensor,
 ) -> PartialTensor:
-    """The result of an operation: a tensor of `shape`, with contents where those of all values are known."""
+    """An operation on tensors of any numeric type: a tensor of `shape`, with contents where those of all are known.
+
+    Integers wrap around as their type does, floats are rounded. `rounded` is None where results on floats are exact.
+    """
     if values[0].elements is None:  # as of most tensors
         return PartialTensor(dtype, shape, None)
-    sizes = map_dims(dtype, shape, symbolic, *values)
+    sizes = map_dims(c, dtype, shape, symbolic, *values)
     if sizes is not None:
         return sizes
-    operation = element_arithmetic(c, values[0].dtype, concrete, symbolic, rounded)
-    return fold_elements(dtype, shape, concrete, operation, *values)
-
-
-def element_arithmetic(
-    c: InferenceContext,
-    dtype: str | None,
-    concrete: Callable[..., Any],
-    symbolic: Callable[..., Dim | None],
-    rounded: OnElements | None,
-) -> Operation:
-    """An operation on elements of any numeric type: integers that would wrap around are unknown, floats are rounded.
-
-    `rounded` is None where results on floats are always exact.
-    """
-    if is_float(dtype) and rounded is not None:
-        return float_operation(c, dtype, concrete, rounded)
-    operation = dim_operation(symbolic)
-    return lambda *elements: without_overflow(c, dtype, operation(*elements))
+    source = values[0].dtype
+    if is_float(source) and rounded is not None:
+        return fold_floats(c, dtype, shape, concrete, rounded, *values)
+    return fold_elements(dtype, shape, concrete, integer_operation(c, source, symbolic), *values)
 
 
 def binary_rule(
@@ -132,23 +142,30 @@ def binary_rule(
             return even(a, b, shape)
         if a.contents is not None and b.contents is not None and shape.dims is not None and not is_listable(shape):
             return even(a, b, shape)
-        return _calculate(c, None, shape, concrete, symbolic, rounded, a, b)
+        return calculate(c, None, shape, concrete, symbolic, rounded, a, b)
 
     return rule
 
 
 def integer_quotient(a: Any, b: Any) -> Any:
     """The quotients of two arrays of integers, rounded towards zero."""
-    import numpy as np
-
-    quotient = np.abs(a) // np.abs(b)
-    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
+    quotient = a // b
+    return (quotient + ((quotient < 0) & (quotient * b != a))).astype(a.dtype)
 
 
 def float_quotient(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
     """The quotients of floats; fractions of sizes stay known until they are rounded."""
-    operation = float_operation(c, a.dtype, numpy_function("divide"), FloatArithmetic.divide)
-    return fold_elements(None, shape, numpy_function("divide"), operation, a, b)
+    if any([isinstance(e, (int, float)) and e == 0 for e in b.elements or ()]):
+        return map_elements(
+            None, shape, float_operation(c, a.dtype, numpy_function("divide"), FloatArithmetic.divide), a, b
+        )
+    return fold_floats(c, None, shape, numpy_function("divide"), FloatArithmetic.divide, a, b)
+
+
+def reciprocal(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]: `1 / x`, rounded once."""
+    numerator = PartialTensor(x.dtype, Shape(()), (1.0,))
+    return PartialTensor(x.dtype, x.shape, float_quotient(c, x.shape, numerator, x).elements)
 
 
 def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:
@@ -177,7 +194,7 @@ def integer_division(
     """A quotient or remainder of integers; an element is unknown where its divisor may be 0."""
     if may_have_zero(c, b):
         return map_elements(None, shape, dim_operation(symbolic), a, b)
-    return fold_dims(None, shape, concrete, symbolic, a, b)
+    return fold_dims(c, None, shape, concrete, symbolic, a, b)
 
 
 def may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
@@ -231,26 +248,43 @@ def integer_power(x: Dim, y: Dim) -> Dim | None:
 
 
 def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
-    """`a ** b` as a tensor of `shape`; contents for known operands and small integer exponents, typed as the base."""
+    """`a ** b` as a tensor of `shape`, typed as the base; contents for known operands and small integer exponents.
 
-    def float_power(x: Any, y: Any) -> Any:
-        import numpy as np
+    Runtimes compute powers of integers in float64, those of sizes up to cubes by products: what is rounded is unknown.
+    """
+    if is_float(a.dtype):
+        return map_elements(
+            a.dtype, shape, float_operation(c, a.dtype, numpy_function("power"), FloatArithmetic.power), a, b
+        )
+    wide = FloatArithmetic(c, FLOAT64)
 
-        return np.power(x.astype(float), y).astype(x.dtype)
+    def operation(x: Element, y: Element) -> Element:
+        base, exponent = to_dim(x), to_dim(y)
+        if base is not None and isinstance(exponent, int) and 0 <= exponent <= 64:
+            result = integer_power(base, exponent)
+            product = isinstance(result, Dimension) and exponent in (1, 2, 3)
+            exact = result is not None and (product or wide.is_exact(result))
+            return fit_element(c, a.dtype, result) if exact else None
+        if type(x) is int and x > 0 and isinstance(y, (int, float)):
+            known = wide.truncate(wide.power(x, y))
+            return fit_element(c, a.dtype, to_dim(known))
+        return None
 
-    operation = (
-        dim_operation(integer_power)
-        if not is_float(a.dtype)
-        else float_operation(c, a.dtype, float_power, FloatArithmetic.power)
-    )
-    return fold_elements(a.dtype, shape, float_power, operation, a, b)
+    return map_elements(a.dtype, shape, operation, a, b)
 
 
-def extreme(name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
+def extreme(c: InferenceContext, name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
     """The maximum or minimum (`name` is `Max` or `Min`) of the elements at each position."""
     concrete = numpy_function("maximum") if name == "Max" else numpy_function("minimum")
     pick = maximum if name == "Max" else minimum
-    return fold_dims(None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
+    if not is_float(xs[0].dtype):
+        return fold_dims(c, None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
+    pick_float = FloatArithmetic.maximum if name == "Max" else FloatArithmetic.minimum
+
+    def on_floats(floats: FloatArithmetic, *elements: Element) -> Element:
+        return reduce(lambda a, b: pick_float(floats, a, b), elements)
+
+    return fold_floats(c, None, shape, lambda *arrays: _reduce(concrete, arrays), on_floats, *xs)
 
 
 def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> PartialTensor:
@@ -262,18 +296,17 @@ def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> Par
     def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
         return reduce(floats.add, elements)
 
-    return _calculate(c, None, shape, sum_arrays, lambda *dims: sum(dims), sum_floats, *xs)
+    return calculate(c, None, shape, sum_arrays, lambda *dims: sum(dims), sum_floats, *xs)
 
 
-def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None) -> PartialTensor:
+def limit_elements(
+    c: InferenceContext, x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None
+) -> PartialTensor:
     """The elements clipped to the limits; unknown where a limit is not a single number."""
     result = x
-    for bound, concrete, pick in (
-        (low, numpy_function("maximum"), maximum),
-        (high, numpy_function("minimum"), minimum),
-    ):
+    for bound, name in ((low, "Max"), (high, "Min")):
         if bound is not None and bound.shape.dims in ((), (1,)):
-            result = fold_dims(x.dtype, x.shape, concrete, pick, result, bound)
+            result = PartialTensor(x.dtype, x.shape, extreme(c, name, x.shape, result, bound).elements)
         elif bound is not None:
             result = PartialTensor(x.dtype, x.shape, None)  # a limit of each element
     return result

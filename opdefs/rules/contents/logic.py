@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from opdefs.rules.arithmetic import Broadcast
-from opdefs.rules.elements import (
+from opdefs.rules.contents.arithmetic import Broadcast
+from opdefs.rules.contents.elements import (
     Verdict,
     compare_eq,
     compare_le,
@@ -16,9 +16,10 @@ from opdefs.rules.elements import (
     map_elements,
     nonnegative_condition,
 )
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.float_intervals import float_ends
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, minimum
-from shapeinf.lattice import Condition, Element, PartialTensor, Shape
+from shapeinf.lattice import Condition, Element, FloatInterval, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
 Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
@@ -42,7 +43,20 @@ def compare(
     def decide(x: Dim, y: Dim) -> Verdict:
         return verdict(c, x, y)
 
-    return fold_dims("bool", shape, concrete, decide, a, b)
+    if any([FloatInterval in map(type, x.elements or ()) for x in (a, b)]):
+        return map_elements("bool", shape, lambda x, y: _compare_floats(concrete, x, y), a, b)
+    return fold_dims(c, "bool", shape, concrete, decide, a, b)
+
+
+def _compare_floats(concrete: Callable[[Any, Any], Any], x: Element, y: Element) -> bool | None:
+    """A comparison of numbers or intervals; None unless all numbers that they may be compare alike."""
+    left, right = float_ends(x), float_ends(y)
+    if left is None or right is None:
+        return None
+    apart = left[1] < right[0] or right[1] < left[0] or (left == right and left[0] == left[1])
+    touching = left[1] == right[0] or right[1] == left[0]
+    verdicts = {bool(concrete(a, b)) for a in left for b in right}
+    return verdicts.pop() if len(verdicts) == 1 and (apart or touching) else None
 
 
 def comparison_rule(broadcast: Broadcast, comparison: Comparison) -> Callable[..., PartialTensor]:

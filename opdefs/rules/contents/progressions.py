@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import isfinite, nan
 
-from opdefs.rules.elements import INDEX_TYPES, Array, clamp_at_zero, is_listable, known_dims, to_dim
-from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic, float_format
+from opdefs.rules.contents.elements import INDEX_TYPES, clamp_at_zero, is_listable, known_dims, to_dim
+from opdefs.rules.contents.float_formats import FLOAT64, float_format
+from opdefs.rules.contents.float_intervals import are_numbers, float_ends, hull
+from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic
+from opdefs.rules.contents.integers import USUAL_SIZES, wrap, wrap_element
 from opdefs.rules.operands import require_single
-from shapeinf.expr import Dim, Dimension, ceildiv
+from shapeinf.expr import Dim, Dimension, ceildiv, usual_interval
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext, Value
@@ -32,7 +36,19 @@ def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]
     spans = sum(abs(step) * (size - 1) for size, step in zip(shape, steps, strict=True) if isinstance(size, int))
     if _magnitude(base) + spans > MAX_ELEMENT:
         return PartialTensor(dtype, shape, None)
+    if not _fits_usually(str(dtype), shape, base, steps):
+        return PartialTensor(dtype, shape, None)
     return Progression(dtype, shape, base, steps)
+
+
+def _fits_usually(dtype: str, shape: Shape, base: Dim, steps: Sequence[int]) -> bool:
+    """Whether no element wraps around at usual sizes."""
+    if isinstance(base, int) and dtype == "int64":  # steps are small
+        return True
+    cap, (least, most) = USUAL_SIZES[dtype], INTEGER_RANGES[dtype]
+    spans = [(abs(step) * (size if isinstance(size, int) else cap)) for size, step in zip(shape, steps, strict=True)]
+    low, high = usual_interval(base, cap)
+    return least <= low - sum(spans) and high + sum(spans) <= most
 
 
 def _can_represent(dtype: str | None, number: int) -> bool:
@@ -232,70 +248,88 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
     for v in (start, limit, delta):
         require_single(c, v.shape, "the start, limit and step of a range must each have exactly one element")
     operands = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
-    if start.dtype not in INDEX_TYPES:
-        if all([isinstance(e, (int, float)) for e in operands]):
-            return _concrete_range(c, start, limit, delta)
-        floats = arithmetic(c, start.dtype)
-        if floats is not None:
-            return _float_range(floats, *operands)
+    floats = arithmetic(c, start.dtype)
+    if floats is not None:
+        return _float_range(floats, *operands)
+    if start.dtype not in INDEX_TYPES and all([isinstance(e, (int, float)) for e in operands]):
+        return _concrete_range(c, start, limit, delta)
     first, last, step = map(to_dim, operands)
     if step == 0:
         c.fail("the step of a range must not be 0")
     if first is None or last is None or step is None:
         return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
-    shape = Shape((_range_count(c, last - first, step),))
+    span = last - first
+    if wrap_element(c, start.dtype, span) != span:  # runtimes subtract in the type of the operands
+        return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
+    shape = Shape((_range_count(c, span, step),))
     if not is_listable(shape):
         return arithmetic_vector(start.dtype, shape, first, step)
     return PartialTensor(start.dtype, shape, [first + step * i for i in range(int(shape[0]))])
 
 
 def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> PartialTensor:
-    """The range of floats. Runtimes divide in the operands' type or in float64: its length is known if both agree."""
-    c, dtype = floats.c, floats.format.name
-    span = floats.subtract(last, first)
-    counts: list[Element] = [None]
-    if floats.exact(span) is not None:
-        counts = [kind.ceil(kind.divide(span, step)) for kind in (floats, FloatArithmetic(c, FLOAT64))]
-    count = to_dim(counts[0])
-    if count is None or len(set(counts)) > 1:
-        return PartialTensor(dtype, Shape((c.fresh("range"),)), None)
-    shape = Shape((clamp_at_zero(c, count),))
+    """The range of floats."""
+    dtype = floats.format.name
+    shape = Shape((_float_range_length(floats, first, last, step),))
     if not is_listable(shape):
         return PartialTensor(dtype, shape, None)
-    elements = (floats.add(first, floats.multiply(step, i)) for i in range(int(shape[0])))
-    return PartialTensor(dtype, shape, elements)
+    return PartialTensor(dtype, shape, _float_range_elements(floats, first, step, int(shape[0])))
+
+
+def _float_range_length(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> Dim:
+    """The length of a range of floats. Runtimes subtract and divide in the type of the operands or in float64."""
+    c = floats.c
+    operands = (first, last, step)
+    if step == 0:
+        c.fail("the step of a range must not be 0")
+    if any([isinstance(e, float) and not isfinite(e) for e in operands]):
+        c.fail("the start, limit and step of a range must be finite")
+    wide = FloatArithmetic(c, FLOAT64)
+    spans = [floats.subtract(last, first)]
+    if are_numbers(*operands):
+        spans.append(wide.subtract(last, first))
+    elif floats.exact(spans[0]) is None:
+        return c.fresh("range")
+    counts = {to_dim(kind.ceil(kind.divide(span, step))) for span in spans for kind in (floats, wide)}
+    known = [clamp_at_zero(c, count) for count in counts if count is not None]
+    if len(known) < len(counts):
+        return c.fresh("range")
+    if len(known) == 1:
+        return known[0]
+    bounds = [c.interval(count) for count in known]
+    highs = [b.hi for b in bounds]
+    return c.fresh("range", min(b.lo or 0 for b in bounds), None if None in highs else max(h or 0 for h in highs))
+
+
+def _float_range_elements(floats: FloatArithmetic, first: Element, step: Element, count: int) -> Iterator[Element]:
+    """The elements of a range of floats. Runtimes add the step again and again, or multiply it."""
+    if not are_numbers(first, step):
+        yield from (floats.add(first, floats.multiply(step, i)) for i in range(count))
+        return
+    wide = FloatArithmetic(floats.c, FLOAT64)
+    added = first
+    for i in range(count):
+        multiplied = floats.add(first, floats.multiply(step, float(i)))
+        rounded_once = wide.add(first, wide.multiply(step, float(i)))
+        yield hull([end for e in (added, multiplied, rounded_once) for end in float_ends(e) or (nan,)])
+        added = floats.add(added, step)
 
 
 def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
-    """The range of known numbers."""
+    """The range of known integers."""
     a, b, d = (v.array() for v in (start, limit, delta))
     assert a is not None and b is not None and d is not None
+    if a.dtype.kind not in "iu":
+        c.fail("a range requires numbers", str(a.dtype))
     if d.item() == 0:
         c.fail("the step of a range must not be 0")
-    count = _range_length(c, a, b, d)
-    if not isinstance(count, int) or not is_listable(Shape((count,))):
+    span, step = b.item() - a.item(), d.item()
+    if wrap(start.dtype, span) != span or abs(span) > MAX_EXACT:  # runtimes subtract in the type, and divide in float64
+        return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
+    count = max(0, -(-span // step))
+    if not is_listable(Shape((count,))):
         return arithmetic_vector(start.dtype, Shape((count,)), a.item(), d.item())
-    import numpy as np
-
-    values = a.reshape(()) + np.arange(count).astype(a.dtype) * d.reshape(())
-    return PartialTensor(start.dtype, Shape((count,)), values.tolist())
-
-
-def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
-    """The length of a range: exact for ints, unknown for floats where their type and float64 round differently."""
-    if a.dtype.kind in "bOSU":
-        c.fail("a range requires numbers", str(a.dtype))
-    if a.dtype.kind in "iu":
-        return int(max(0, -((a.item() - b.item()) // d.item())))
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        wide = np.ceil((b.astype(float) - a.astype(float)) / d.astype(float)).item()
-        narrow = np.ceil((b - a).astype(float) / d.astype(float)).item()
-    if not (np.isfinite(wide) and np.isfinite(narrow)):
-        c.fail("the start, limit and step of a range must be finite")
-    low, high = (int(max(0.0, n)) for n in sorted((wide, narrow)))
-    return low if low == high else c.fresh("range", low, high)
+    return PartialTensor(start.dtype, Shape((count,)), [a.item() + i * d.item() for i in range(count)])
 
 
 def _range_count(c: InferenceContext, span: Dim, step: Dim) -> Dim:

@@ -17,86 +17,44 @@ their bounds prove that nothing is rounded, or that a single rounding does not c
   rounds to it if `|e| <= 2**-(p+1)`: half the distance to the next number of the type is at least that share of it.
   Where e is larger, floors of positive products are right for `e > 0`, ceilings for `e < 0`: rounding is monotone.
   In narrow types only this case is used: runtimes without kernels for these types compute in wider ones.
+
+Known numbers, and floats between two numbers, are those of `float_intervals`.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
-from math import ceil, gcd, isfinite
-from typing import NamedTuple
+from math import ceil, floor, fmod, gcd, inf, isfinite, trunc
 
 import attrs
 
-from opdefs.rules.elements import Operation
-from shapeinf.expr import Dim, Dimension, ceildiv, maximum
-from shapeinf.lattice import Element, Quotient, numpy_dtype
+from opdefs.rules.contents.elements import Operation, fold_elements, map_elements, to_dim
+from opdefs.rules.contents.float_formats import FloatFormat, float_format
+from opdefs.rules.contents.float_intervals import (
+    Ends,
+    approximate,
+    approximate_power,
+    are_numbers,
+    combine,
+    float_ends,
+    integral,
+    square_root,
+)
+from opdefs.rules.contents.integers import MIN_LIMIT
+from shapeinf.expr import Dim, Dimension, ceildiv, maximum, minimum
+from shapeinf.lattice import Element, FloatInterval, PartialTensor, Quotient, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
-MIN_LIMIT = 2**16
-"""Sizes are not assumed to be less than this; the result is unknown instead."""
+MAX_EXACT = 2**53
+"""Bounded integers are intervals of floats up to this number, which float64 represents with all before it."""
 
 MAX_SIZE = 2**63
 """An upper bound of all sizes."""
 
 MAX_DENOMINATOR = 1024
 """The largest denominator of a fraction that a float constant may stand for."""
-
-
-class FloatFormat(NamedTuple):
-    """A float type: its name, its number of significant bits, its largest number and its smallest normal number."""
-
-    name: str
-    precision: int
-    largest: int
-    least_normal: Fraction
-
-    @property
-    def allows_assumptions(self) -> bool:
-        """Whether sizes may be assumed to be small enough for this type."""
-        return self.precision >= 24
-
-    @property
-    def max_exact(self) -> int:
-        """All integers up to this number are exact."""
-        return 1 << self.precision
-
-    def is_subset_of(self, other: FloatFormat) -> bool:
-        """Whether `other` represents all numbers of this type."""
-        return self is other or (
-            self.precision <= other.precision
-            and self.largest <= other.largest
-            and self.least_normal >= other.least_normal
-        )
-
-    def round_down(self, number: int) -> int:
-        """The largest integer of the type that is at most `number`, or else the smallest integer of the type."""
-        step = 1 << max(0, abs(number).bit_length() - self.precision)
-        return max(-self.largest, min(self.largest, number // step * step))
-
-
-FLOAT32 = FloatFormat("float32", 24, (1 << 128) - (1 << 104), Fraction(1, 1 << 126))
-FLOAT64 = FloatFormat("float64", 53, (1 << 1024) - (1 << 971), Fraction(1, 1 << 1022))
-_FLOAT16 = FloatFormat("float16", 11, (1 << 16) - (1 << 5), Fraction(1, 1 << 14))
-_BFLOAT16 = FloatFormat("bfloat16", 8, (1 << 128) - (1 << 120), Fraction(1, 1 << 126))
-_COMMON = {format_.name: format_ for format_ in (FLOAT32, FLOAT64, _FLOAT16, _BFLOAT16)}
-"""The types of most models, by name; `ml_dtypes` describes the others."""
-
-
-@lru_cache(maxsize=32)
-def float_format(dtype: str | None) -> FloatFormat | None:
-    """The format of a float type; None for other types, and for float8e8m0, which has neither 0 nor signs."""
-    if dtype is None or "float" not in dtype or dtype == "float8e8m0":
-        return None
-    if dtype in _COMMON:
-        return _COMMON[dtype]
-    kind = numpy_dtype(dtype)
-    assert kind is not None
-    import ml_dtypes
-
-    limits = ml_dtypes.finfo(kind)  # type: ignore[no-untyped-call]
-    return FloatFormat(dtype, limits.nmant + 1, int(float(limits.max)), Fraction(float(limits.smallest_normal)))
 
 
 def to_fraction(element: Element) -> tuple[Dim, Dim] | None:
@@ -140,16 +98,11 @@ class FloatArithmetic:
             return self._number(Fraction(n, d if isinstance(d, int) else 1))
         if d != 1:
             return Quotient(n, d)
-        return n if self._is_exact(n, 1) else self.fresh_between(n, n)
+        return n if self.is_exact(n, 1) else self.fresh_between(n, n)
 
     def _number(self, fraction: Fraction) -> float | None:
         """A fraction as a float; None where the type does not represent it exactly."""
-        import numpy as np
-
-        kind = numpy_dtype(self.format.name)
-        assert kind is not None
-        with np.errstate(all="ignore"):
-            number = float(kind.type(float(fraction)))
+        number = self.format.round(float(fraction)) if abs(fraction) <= self.format.largest else inf
         return number if isfinite(number) and Fraction(number) == fraction else None
 
     def exact(self, element: Element) -> tuple[Dim, Dim] | None:
@@ -158,9 +111,9 @@ class FloatArithmetic:
         if not isinstance(element, Quotient) or parts is None:
             return parts
         n, d = parts
-        return parts if isinstance(d, int) and not d & (d - 1) and self._is_exact(n, d) else None
+        return parts if isinstance(d, int) and not d & (d - 1) and self.is_exact(n, d) else None
 
-    def _is_exact(self, n: Dim, d: int) -> bool:
+    def is_exact(self, n: Dim, d: int = 1) -> bool:
         """Whether the type represents `n/d` exactly, for a power of two d: proven or assumed."""
         factor = content(n)
         if not factor:
@@ -203,8 +156,28 @@ class FloatArithmetic:
 
     # -- operations --------------------------------------------------------------------------------------------------
 
+    def _ends(self, *elements: Element) -> list[Ends] | None:
+        """The ends of elements of which one is a number or an interval; the others may be bounded integers."""
+        ends: list[Ends] = []
+        for element in elements:
+            known = float_ends(element)
+            if known is None and isinstance(element, Dimension):
+                low, high = self.c.store.bounds(element)
+                known = (float(low), float(high)) if -MAX_EXACT <= low <= high <= MAX_EXACT else None
+            if known is None:
+                return None
+            ends.append(known)
+        return ends
+
+    def _combine(self, operation: Callable[..., float], *elements: Element) -> Element:
+        """The result of a monotone operation that runtimes round correctly, on numbers, intervals and bounded sizes."""
+        ends = self._ends(*elements)
+        return None if ends is None else combine(self.format, operation, *ends)
+
     def add(self, a: Element, b: Element) -> Element:
         """`a + b`."""
+        if are_numbers(a, b) or _is_interval(a, b):
+            return self._combine(operator.add, a, b)
         left, right = self.exact(a), self.exact(b)
         if left is None or right is None:
             return None
@@ -216,17 +189,28 @@ class FloatArithmetic:
 
     def negate(self, a: Element) -> Element:
         """`-a`, which is exact even for a rounded element."""
+        if isinstance(a, FloatInterval):
+            return FloatInterval(-a.high, -a.low)
+        if isinstance(a, (int, float)):
+            return -float(a)
         parts = to_fraction(a)
         return None if parts is None else _exact_element(-parts[0], parts[1])
 
     def multiply(self, a: Element, b: Element) -> Element:
         """`a * b`. A power of two scales rounded elements exactly, too."""
+        if are_numbers(a, b) or _is_interval(a, b):
+            return self._combine(operator.mul, a, b)
         left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
         right = to_fraction(b) if _is_power_of_two(a) else self.exact(b)
         return None if left is None or right is None else self.element(left[0] * right[0], left[1] * right[1])
 
     def divide(self, a: Element, b: Element) -> Element:
         """`a / b` for a divisor of known sign."""
+        if are_numbers(a, b) or _is_interval(a, b):
+            ends = self._ends(b)
+            if ends is None or ends[0][0] <= 0 <= ends[0][1]:  # the zeros of contents have no sign
+                return None
+            return self._combine(operator.truediv, a, b)
         left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
         right = self.exact(b)
         if left is None or right is None:
@@ -239,27 +223,89 @@ class FloatArithmetic:
         quotient = n // d
         return self.element(quotient) if self.c.prove_eq(quotient * d, n) is True else self.element(n, d)
 
+    def square_root(self, a: Element) -> Element:
+        """The square root of a known number."""
+        return self._combine(square_root, a) if are_numbers(a) else None
+
+    def approximate(self, name: str, a: Element) -> Element:
+        """A function of `APPROXIMATIONS`, of a known number."""
+        ends = self._ends(a)
+        return None if ends is None else approximate(self.format, name, ends[0])
+
+    def approximate_power(self, a: Element, b: Element) -> Element:
+        """`a ** b` as runtimes approximate it, also where the exact power is a number of the type (3 ** 2)."""
+        ends = self._ends(a, b)
+        return None if ends is None else approximate_power(self.format, *ends)
+
     def power(self, a: Element, b: Element) -> Element:
-        """`a ** b` for a small integer exponent."""
+        """`a ** b`, by products for a small integer exponent."""
         exponent = to_fraction(b)
-        if exponent is None or exponent[1] != 1 or not isinstance(exponent[0], int) or not 0 <= exponent[0] <= 4:
-            return None
+        small = exponent is not None and exponent[1] == 1 and exponent[0] in range(5)
+        if exponent is None or not small or not isinstance(exponent[0], int):
+            return self.approximate_power(a, b)
         result: Element = 1.0
         for _ in range(exponent[0]):
             result = self.multiply(result, a)
-        return result
+        if not are_numbers(a) or (isinstance(a, (int, float)) and result == _exact_power(a, exponent[0])):
+            return result
+        return self.approximate_power(a, b)
+
+    def maximum(self, a: Element, b: Element) -> Element:
+        """The larger of two elements."""
+        return self._pick(max, maximum, a, b)
+
+    def minimum(self, a: Element, b: Element) -> Element:
+        """The smaller of two elements."""
+        return self._pick(min, minimum, a, b)
+
+    def _pick(self, numeric: Callable[..., float], symbolic: Callable[..., Dim], a: Element, b: Element) -> Element:
+        if are_numbers(a, b) or _is_interval(a, b):
+            has_nan = any([isinstance(e, float) and e != e for e in (a, b)])
+            return None if has_nan else self._combine(numeric, a, b)
+        left, right = to_dim(a), to_dim(b)
+        return None if left is None or right is None else _exact_element(symbolic(left, right), 1)
+
+    def absolute(self, a: Element) -> Element:
+        """`|a|` of a number, or of a size of known sign."""
+        if isinstance(a, FloatInterval) and a.low < 0 < a.high:
+            return FloatInterval(0.0, max(-a.low, a.high))
+        if are_numbers(a):
+            return self._combine(abs, a)
+        if not isinstance(a, Dimension):
+            return None
+        return a if self.c.prove_le(0, a) is True else -a if self.c.prove_le(a, 0) is True else None
+
+    def floored_remainder(self, a: Element, b: Element) -> Element:
+        """The remainder of two numbers with the sign of the divisor."""
+        return self._remainder(operator.mod, a, b)
+
+    def truncated_remainder(self, a: Element, b: Element) -> Element:
+        """The remainder of two numbers with the sign of the dividend."""
+        return self._remainder(fmod, a, b)
+
+    def _remainder(self, operation: Callable[[float, float], float], a: Element, b: Element) -> Element:
+        """A remainder, which is not monotone: unknown for intervals."""
+        numbers = [float(e) for e in (a, b) if isinstance(e, (int, float)) and isfinite(e)]
+        return self._combine(operation, *numbers) if len(numbers) == 2 and numbers[1] else None
 
     def floor(self, a: Element) -> Element:
         """The largest integer that is at most `a`."""
-        return self._to_integer(a, 1, 1, lambda n, d: n // d)
+        return self._integral(floor, a) if are_numbers(a) else self._to_integer(a, 1, 1, lambda n, d: n // d)
 
     def ceil(self, a: Element) -> Element:
         """The smallest integer that is at least `a`."""
-        return self._to_integer(a, 1, -1, ceildiv)
+        return self._integral(ceil, a) if are_numbers(a) else self._to_integer(a, 1, -1, ceildiv)
 
     def truncate(self, a: Element) -> Element:
         """The integer part of `a`, as in casts to integers."""
-        return self._to_integer(a, 1, 1, self._truncated_quotient)
+        return self._integral(trunc, a) if are_numbers(a) else self._to_integer(a, 1, 1, self._truncated_quotient)
+
+    def _integral(self, operation: Callable[[float], int], a: Element) -> Element:
+        """An operation such as `math.floor` of a known number; an unknown integer where its ends differ."""
+        result = self._combine(integral(operation), a)
+        if not isinstance(result, FloatInterval):
+            return result
+        return self.c.fresh("rounded", floor(result.low), ceil(result.high))
 
     def _truncated_quotient(self, n: Dim, d: Dim) -> Dim:
         if self.c.prove_le(0, n) is True:
@@ -274,6 +320,8 @@ class FloatArithmetic:
 
     def round(self, a: Element) -> Element:
         """The integer nearest to `a`; ties go to the even one."""
+        if are_numbers(a):
+            return self._integral(round, a)
         return self._to_integer(a, 2, 0, _round_half_to_even)
 
     def _to_integer(self, a: Element, grid: int, side: int, operation: Callable[[Dim, Dim], Dim]) -> Element:
@@ -329,20 +377,53 @@ def arithmetic(c: InferenceContext, dtype: str | None) -> FloatArithmetic | None
 def float_operation(
     c: InferenceContext, dtype: str | None, concrete: Callable[..., object], symbolic: Callable[..., Element]
 ) -> Operation:
-    """An operation on elements of a float type: `concrete` on numbers, else `symbolic`, a method of FloatArithmetic."""
+    """An operation on elements of a float type: `symbolic`, a method of FloatArithmetic.
+
+    `concrete` is the operation on numbers of types without such an arithmetic, as complex ones.
+    """
+    floats = arithmetic(c, dtype)
+    if floats is not None:
+        return lambda *elements: symbolic(floats, *elements)
 
     def operation(*elements: Element) -> Element:
-        if all(isinstance(e, (int, float)) for e in elements):
-            import numpy as np
+        if not all(isinstance(e, (int, float)) for e in elements):
+            return None
+        import numpy as np
 
-            kind = numpy_dtype(dtype)
-            with np.errstate(all="ignore"):
-                result: Element = np.asarray(concrete(*(np.array(e, dtype=kind) for e in elements))).item()
-            return result
-        floats = arithmetic(c, dtype)
-        return None if floats is None else symbolic(floats, *elements)
+        kind = numpy_dtype(dtype)
+        with np.errstate(all="ignore"):
+            result: Element = np.asarray(concrete(*(np.array(e, dtype=kind) for e in elements))).item()
+        return result
 
     return operation
+
+
+def fold_floats(
+    c: InferenceContext,
+    dtype: str | None,
+    shape: Shape,
+    concrete: Callable[..., object],
+    symbolic: Callable[..., Element],
+    *values: PartialTensor,
+) -> PartialTensor:
+    """A tensor of `shape`: an operation on tensors of a float type, whose contents are known in full or in part.
+
+    `concrete` is the operation on arrays, which is right where runtimes round each result correctly to the type.
+    """
+    operation = float_operation(c, values[0].dtype, concrete, symbolic)
+    floats = float_format(values[0].dtype)
+    if floats is not None and len(floats.computed_in) > 1:
+        return map_elements(dtype, shape, operation, *values)
+    return fold_elements(dtype, shape, concrete, operation, *values)
+
+
+def _exact_power(base: float, exponent: int) -> Fraction | float:
+    return Fraction(base) ** exponent if isfinite(base) else base**exponent
+
+
+def _is_interval(*elements: Element) -> bool:
+    """Whether one of the elements is an interval."""
+    return any([isinstance(e, FloatInterval) for e in elements])
 
 
 def _exact_element(n: Dim, d: Dim) -> Element:
