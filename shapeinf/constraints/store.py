@@ -14,7 +14,7 @@ from math import inf
 
 from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
 from shapeinf.constraints.index import ConstraintIndex, Solutions, Transaction, UndoLog, Uses
-from shapeinf.constraints.piecewise import common_variable, solution_ranges, trim_ends
+from shapeinf.constraints.piecewise import solve_clauses
 from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
@@ -22,7 +22,7 @@ from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.equations import as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.extremum import expand_maximum
-from shapeinf.expr.interval import Bounds, BoundsTable, Interval, as_interval, bounds_with
+from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 from shapeinf.expr.nests import has_outer_maximum
 from shapeinf.expr.usual_bounds import usual_bounds
 
@@ -398,9 +398,7 @@ class ConstraintStore:
             )
         chosen = self.congruences.solution(e)
         if chosen is None:
-            if has_outer_maximum(e) and self._add_solutions((Clause(e, True),), Constraint("equality", source, e)):
-                return
-            if e.has_maximum and self._add_trimmed(e, source):
+            if e.has_maximum and self._add_solutions((Clause(e, True),), Constraint("equality", source, e)):
                 return
             if not self._pending.has_equality(e):
                 text = f"{operands[0]} == {operands[1]}"
@@ -490,15 +488,10 @@ class ConstraintStore:
         Where its solutions have gaps, as those of `n == 1 or n == 64`, a symbol gets their bounds, but the constraint
         states more, and False is returned.
         """
-        variable = common_variable([clause.expression for clause in clauses])
-        if variable is None:
+        solution = solve_clauses(clauses, self.bounds)
+        if solution is None:
             return False
-        low, high = self.bounds(variable)
-        if low == -inf:
-            return False
-        ranges = solution_ranges(clauses, variable, int(low), None if high == inf else int(high))
-        if ranges is None:
-            return False
+        variable, ranges = solution
         if not ranges:
             message = f"{constraint.text or constraint.expression} must hold"
             raise Contradiction(message, constraint.source, self._conflict_source(variable))
@@ -511,21 +504,6 @@ class ConstraintStore:
             elif variable.is_symbol and not any([has_outer_maximum(clause.expression) for clause in clauses]):
                 self._narrow(variable, bounds, constraint.source, implied=True)
         return not gaps
-
-    def _add_trimmed(self, e: Dimension, source: Source) -> bool:
-        """Add `e == 0` as bounds of its only symbol, where it is wrong for a few sizes at their ends and no other."""
-        symbol, *others = e.symbols()
-        low, high = self._known.symbol(symbol.atom, symbol.symbol)
-        if others or low == -inf or high == inf:
-            return False
-        trimmed = trim_ends(Clause(e, True), symbol, int(low), int(high))
-        if trimmed == (low, high):
-            return False
-        known = BoundsTable(lambda _, __: trimmed)
-        if simplify_maxima(e, known.at_least_zero) != 0:
-            return False
-        self._narrow(symbol, trimmed, source)
-        return True
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source, implied: bool = False) -> None:
         """Add bounds of a symbol; `implied`: they follow from another constraint, which is added too."""

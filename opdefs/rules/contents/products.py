@@ -17,7 +17,7 @@ from opdefs.rules.contents.float_intervals import float_ends, hull
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation
 from opdefs.rules.contents.integers import wrap_element
 from opdefs.rules.contents.numpy_functions import numpy_function
-from opdefs.rules.operands import is_one
+from opdefs.rules.operands import is_unit
 from shapeinf.expr import Dim
 from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -199,7 +199,7 @@ def _reader(operand: PartialTensor, labels: Labels) -> Callable[[Mapping[object,
     stride = 1
     for label, size in zip(reversed(labels), reversed(operand.shape.require()), strict=True):
         assert isinstance(size, int)
-        if not is_one(size):
+        if not is_unit(size):
             strides.append((label, stride))
         stride *= size
     elements = operand.elements or ()
