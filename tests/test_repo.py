@@ -205,7 +205,7 @@ def test_only_one_module_tests_a_size_for_1(path: Path) -> None:
     if name_of(path) not in COMPARE_WITH_ONE:
         lines = list(comparisons_with_one(ast.parse(path.read_text(encoding="utf-8"))))
         assert not lines, (
-            f"{name_of(path)}, lines {lines}: call is_one, prove_one or require_broadcast_size of {OPERANDS.name}"
+            f"{name_of(path)}, lines {lines}: call is_unit, prove_unit or require_broadcast_size of {OPERANDS.name}"
         )
 
 
