@@ -7,7 +7,7 @@ a sum of symbols, as in `min(past + seq, 64)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from math import gcd, inf
 from typing import NamedTuple
@@ -15,10 +15,14 @@ from typing import NamedTuple
 from shapeinf.constraints.records import Clause
 from shapeinf.expr.atoms import Maximum
 from shapeinf.expr.dimension import Dim, Dimension, Monomial
-from shapeinf.expr.interval import Bound
+from shapeinf.expr.evaluation import simplify_maxima
+from shapeinf.expr.interval import Bound, Bounds, BoundsTable
 
 MAX_PIECES = 32
 """Expressions with more pieces are left to isl."""
+
+_MAX_TRIMMED = 16
+"""Sizes tried at each end of a range."""
 
 Range = tuple[int, "int | None"]
 """The first and the last size of a range; None where it has no end."""
@@ -113,6 +117,44 @@ def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high
         else:
             joined.append((first, last))
     return [(first, None if last == inf else int(last)) for first, last in joined]
+
+
+def solve_clauses(clauses: Sequence[Clause], bounds: Callable[[Dim], Bounds]) -> tuple[Dimension, list[Range]] | None:
+    """A symbol or sum of symbols, and the ranges of its sizes for which one of the clauses holds; None if not found.
+
+    `bounds` are those that hold already.
+    """
+    variable = common_variable([clause.expression for clause in clauses])
+    if variable is not None:
+        low, high = bounds(variable)
+        if low == -inf:
+            return None
+        ranges = solution_ranges(clauses, variable, int(low), None if high == inf else int(high))
+        if ranges is not None:
+            return variable, ranges
+    return _trim_ends(clauses[0], bounds) if len(clauses) == 1 and clauses[0].zero else None
+
+
+def _trim_ends(clause: Clause, bounds: Callable[[Dim], Bounds]) -> tuple[Dimension, list[Range]] | None:
+    """The only symbol of an equation and its range, if the equation is wrong for a few sizes at its ends and no other.
+
+    `min(t, 511)**2 % t == 0` where `t` is at most 512 is `t <= 511`: all maxima are decided within the range.
+    """
+    e = clause.expression
+    symbols = e.symbols() if isinstance(e, Dimension) else ()
+    if len(symbols) != 1:
+        return None
+    (symbol,) = symbols
+    low, high = bounds(symbol)
+    if low == -inf or high == inf:
+        return None
+    first, last = int(low), int(high)
+    while first < last and high - last < _MAX_TRIMMED and clause.holds({symbol.name: last}) is False:
+        last -= 1
+    while first < last and first - low < _MAX_TRIMMED and clause.holds({symbol.name: first}) is False:
+        first += 1
+    within = BoundsTable(lambda _, __: (first, last))
+    return (symbol, [(first, last)]) if simplify_maxima(e, within.at_least_zero) == 0 else None
 
 
 def _ranges(pieces: Sequence[Piece], zero: bool, high: Bound) -> Iterator[tuple[int, Bound]]:

@@ -14,7 +14,7 @@ from math import inf
 
 from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
 from shapeinf.constraints.index import ConstraintIndex, Solutions, Transaction, UndoLog, Uses
-from shapeinf.constraints.piecewise import common_variable, solution_ranges
+from shapeinf.constraints.piecewise import solve_clauses
 from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
@@ -398,7 +398,7 @@ class ConstraintStore:
             )
         chosen = self.congruences.solution(e)
         if chosen is None:
-            if has_outer_maximum(e) and self._add_solutions((Clause(e, True),), Constraint("equality", source, e)):
+            if e.has_maximum and self._add_solutions((Clause(e, True),), Constraint("equality", source, e)):
                 return
             if not self._pending.has_equality(e):
                 text = f"{operands[0]} == {operands[1]}"
@@ -488,15 +488,10 @@ class ConstraintStore:
         Where its solutions have gaps, as those of `n == 1 or n == 64`, a symbol gets their bounds, but the constraint
         states more, and False is returned.
         """
-        variable = common_variable([clause.expression for clause in clauses])
-        if variable is None:
+        solution = solve_clauses(clauses, self.bounds)
+        if solution is None:
             return False
-        low, high = self.bounds(variable)
-        if low == -inf:
-            return False
-        ranges = solution_ranges(clauses, variable, int(low), None if high == inf else int(high))
-        if ranges is None:
-            return False
+        variable, ranges = solution
         if not ranges:
             message = f"{constraint.text or constraint.expression} must hold"
             raise Contradiction(message, constraint.source, self._conflict_source(variable))

@@ -4,7 +4,8 @@ Each file imports only files before it in this list:
 
 - `atoms`: symbols, rounded quotients and maxima.
 - `dimension`: `Dimension` and `Scope`, with sums and products.
-- `interval`, `usual_bounds`: bounds.
+- `factors`: products of two sums, in their expanded form.
+- `interval`, `usual_bounds`: bounds, also those of products.
 - `division`, `nests`, `extremum`: canonical quotients, maxima and minima; all need bounds.
 - `equations`, `evaluation`: equations `e == 0`; substitution and values.
 - `parsing`, `printing`: from text, to text.

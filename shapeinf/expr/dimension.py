@@ -247,6 +247,7 @@ class Scope:
         self.capped: dict[Dimension, str] = {}  # the exceeded cap, by the symbol that replaces an expression
         self.declared_bounds: dict[int, Bounds] = {}  # of atoms, by the declared bounds of symbols; see `interval`
         self.limits: dict[Dimension, Dim] = {}  # symbolic upper limits of unknowns
+        self.factors: dict[Dimension, tuple[Dimension, Dimension] | None] = {}  # see `factors`
         self._names: dict[str, Dimension] = {}
         self._floors: dict[tuple[Dim, Dim], int] = {}
         self._maxes: dict[tuple[Dim, ...], int] = {}

@@ -12,6 +12,7 @@ import attrs
 
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope, divide_monomial, terms_of
+from shapeinf.expr.factors import MIN_TERMS, factor_sum
 
 Bound = int | float
 """An int, or an infinity. Not `float`: mypyc stores that as a C double, which rounds ints above 2**53."""
@@ -232,12 +233,17 @@ def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
 
 
 def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
-    """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
+    """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`; other products of two sums by these."""
     common = set(d.terms[0][0])
     for monomial, _ in d.terms:
         common.intersection_update(monomial)
     if not common:
-        return -inf, inf
+        factors = factor_sum(d) if len(d.terms) >= MIN_TERMS else None
+        return (
+            (-inf, inf)
+            if factors is None
+            else _product(*[bounds_with(f, known, splits - 1, left_parts) for f in factors])
+        )
     atom = min(common)
     rest = d.scope.make({divide_monomial(monomial, (atom,)) or (): c for monomial, c in d.terms})
     return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))

@@ -13,6 +13,7 @@ from typing import Final, NoReturn, overload
 from shapeinf.constraints.conditions import excludes
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval
+from shapeinf.expr.atoms import Symbol
 from shapeinf.lattice import (
     Alternatives,
     Condition,
@@ -232,11 +233,22 @@ class RuleContext:
         quick = quick_broadcast(shapes)
         if quick is not None:
             return quick
-        return broadcast(self.store, *shapes, source=self.source("operands must broadcast"))
+        first_atom = len(self.store.scope.atoms)
+        shape = broadcast(self.store, *shapes, source=self.source("operands must broadcast"))
+        self._note_unknowns(first_atom)
+        return shape
 
     def broadcast_dim(self, a: Dim, b: Dim) -> Dim:
         """Numpy broadcasting of two sizes."""
-        return broadcast_dim(self.store, a, b, self.source("operands must broadcast"))
+        first_atom = len(self.store.scope.atoms)
+        size = broadcast_dim(self.store, a, b, self.source("operands must broadcast"))
+        self._note_unknowns(first_atom)
+        return size
+
+    def _note_unknowns(self, first_atom: int) -> None:
+        """Note whether there are new unknowns, as of sizes that may be 0 and may have to be equal."""
+        if any([isinstance(atom, Symbol) for atom in self.store.scope.atoms[first_atom:]]):
+            self.created_unknowns = True
 
     def join(self, *shapes: Shape | None) -> Shape:
         """The join, at this site, of shapes of which any may be true; None is a shape that is not inferred yet."""

@@ -98,3 +98,71 @@ def test_windows_of_patches_are_known(patch: int, window: int) -> None:
         feeds = {"img": np.zeros((2, 3, height, width), np.float32), "f": ones(4, 3, patch, patch)}
         inferred = infer_shapes(model, bind={"batch": 2, "height": height, "width": width}).tensors["y"].shape
         assert run(model, feeds)["y"].shape == inferred.dims
+
+
+def test_the_number_of_windows_is_a_size() -> None:
+    """The product of two such differences is at least 0, also once it is expanded: it is requested, not -1."""
+    model = parsed(
+        """g (float[batch, height, width, 8] x) => (float[] y) {
+            two = Constant<value = int64[1] {2}>() m = Constant<value = int64[1] {-1}>()
+            b = Shape<start = 0, end = 1>(x) h = Shape<start = 1, end = 2>(x) w = Shape<start = 2, end = 3>(x)
+            qh = Div(h, two) qw = Div(w, two) rh = Sub(h, qh) rw = Sub(w, qw)
+            one = Constant<value = int64[1] {1}>()
+            rows = Slice(x, qh, h, one) z = Slice(rows, qw, w, two)
+            c = Constant<value = int64[1] {8}>() t = Concat<axis = 0>(m, c) flat = Reshape(z, t)
+            n = Shape<start = 0, end = 1>(flat) target = Concat<axis = 0>(n, two, m) y = Reshape(flat, target) }"""
+    )
+    n = "batch*height*width + batch*(height//2)*(width//2) - batch*height*(width//2) - batch*width*(height//2)"
+    result = infer_shapes(model)
+    assert str(result.tensors["y"].shape) == f"[{n}, 2, 4]"
+    for height, width in ((1, 1), (5, 4), (6, 7)):
+        computed = run(model, {"x": ones(2, height, width, 8)})["y"].shape
+        sizes = {"batch": 2, "height": height, "width": width}
+        assert computed == infer_shapes(model, bind=sizes).tensors["y"].shape.dims
+
+
+LIMIT = "p = Slice(t7, z, r, z) limited = Add(x, p)"
+SQUARE = """s1 = Slice(table, z, r, z) s2 = Slice(s1, z, r, o) flat = Reshape(s2, m)
+    target = Concat<axis = 0>(r, m) square = Reshape(flat, target) sums = Add(e, square) y = Relu(sums)"""
+
+
+@pytest.mark.parametrize("steps", [f"{LIMIT} {SQUARE}", f"{SQUARE} {LIMIT}"])
+def test_a_square_that_is_split_into_as_many_rows_is_a_square(steps: str) -> None:
+    """A table of 6 by 6 is cut to `min(t, 6)` squared and reshaped to `t` rows, where `t` is at most 7."""
+    model = parsed(
+        f"""g (float[t] x) => (float[] y) {{
+            z = Constant<value = int64[1] {{0}}>() o = Constant<value = int64[1] {{1}}>()
+            m = Constant<value = int64[1] {{-1}}>() six = Constant<value = int64[2] {{6, 6}}>()
+            seven = Constant<value = int64[1] {{7}}>() table = ConstantOfShape(six) t7 = ConstantOfShape(seven)
+            r = Shape(x) rr = Concat<axis = 0>(r, r) e = ConstantOfShape(rr) {steps} }}"""
+    )
+    result = infer_shapes(model)
+    assert str(result.tensors["y"].shape) == "[t, t]"
+    assert str(result.contract).startswith("t <= 6, required by ")
+    assert len(result.contract) == 1
+    for size in range(1, 10):
+        assert result.contract.check(t=size).verdict is (size <= 6)
+        if size <= 6:
+            assert run(model, {"x": ones(size)})["y"].shape == (size, size)
+        else:
+            with pytest.raises(Exception, match=r"Reshape|Add"):
+                run(model, {"x": ones(size)})
+
+
+@pytest.mark.parametrize("rows", [63, 64, 65, 80])
+def test_indices_in_a_large_tensor_are_those_of_a_small_one(rows: int) -> None:
+    """A sum of two lists of more elements than are listed still grows evenly, so its largest element is known."""
+    model = parsed(
+        """g (float[n] x, float[size] data) => (float[] y) {
+            zero = Constant<value_int = 0>() one = Constant<value_int = 1>() k = Constant<value_int = 64>()
+            axis = Constant<value = int64[1] {1}>() n = Shape(x) count = Squeeze(n) r = Range(zero, count, one)
+            columns = Range(zero, k, one) rows = Unsqueeze(r, axis) first = Mul(rows, k)
+            indices = Add(first, columns) y = Gather(data, indices) }"""
+    )
+    result = infer_shapes(model)
+    assert str(result.contract).startswith("64*n <= size, required by Gather")
+    assert result.contract.check(n=rows, size=64 * rows).verdict is True
+    assert result.contract.check(n=rows, size=64 * rows - 1).verdict is False
+    assert run(model, {"x": ones(rows), "data": ones(64 * rows)})["y"].shape == (rows, 64)
+    with pytest.raises(Exception, match="Gather"):
+        run(model, {"x": ones(rows), "data": ones(64 * rows - 1)})

@@ -16,6 +16,7 @@ from opdefs.rules.contents.elements import (
     fold_elements,
     integer_operation,
     is_float,
+    is_listable,
     map_dims,
     map_elements,
     to_dim,
@@ -138,6 +139,8 @@ def binary_rule(
         """[*A], [*B] -> [*broadcast(A, B)]; contents where both are known."""
         shape = broadcast(c, a.shape, b.shape)
         if shape.dims is not None and (a.__class__ is Progression or b.__class__ is Progression):
+            return even(a, b, shape)
+        if a.contents is not None and b.contents is not None and shape.dims is not None and not is_listable(shape):
             return even(a, b, shape)
         return calculate(c, None, shape, concrete, symbolic, rounded, a, b)
 
