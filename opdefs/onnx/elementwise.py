@@ -158,7 +158,7 @@ def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> Par
 @onnx("Pow", since=7, in_place=(0,))
 def pow_(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Numpy broadcasting; contents for small integer exponents. The element type is that of the base."""
-    return power(c, c.broadcast(a.shape, b.shape), a, b)
+    return power(c, c.broadcast(a.shape, b.shape), a, b, FloatArithmetic.power_or_root)
 
 
 def _extreme_rule(name: str) -> Callable[..., PartialTensor]:

@@ -116,3 +116,24 @@ def test_reductions_of_float_sizes(operator, dtype, bound):
     pairs = [p for p in PAIRS if not bound or max(p) <= int(bound)]
     real = [({"N": n, "M": m}, session.run(None, {"s": np.array([n, m])})[0].item()) for n, m in pairs]
     assert not [*problems(ours, dims, [(sizes, k) for sizes, k in real if k >= 0])]
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "int64"])
+def test_powers_of_one_half_are_exact_where_the_root_is_a_number(kind: str) -> None:
+    """`std::pow`, which onnxruntime calls, is exact there, so `int(16 ** 0.5)`, the side of a grid of patches, is 4."""
+    squares = [n * n for n in range(45 if kind == "float16" else 300)]
+    exponent = "float32" if kind == "int64" else kind
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 17]> g (float[1] x) => (int64[n] roots, float[] y) {{
+            i = Constant<value = int64[{len(squares)}] {{{", ".join(map(str, squares))}}}>()
+            h = Constant<value = float[1] {{0.5}}>()
+            b = Cast<to = {ONNX_CODES[kind]}>(i) e = Cast<to = {ONNX_CODES[exponent]}>(h)
+            p = Pow(b, e) roots = Cast<to = 7>(p)
+            few = Constant<value = int64[2] {{2, 3}}>() dims = Gather(roots, few) y = ConstantOfShape(dims) }}"""
+    )
+    assert infer_shapes(model).tensors["y"].shape.dims == (2, 3)
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    roots, y = session.run(["roots", "y"], {"x": np.ones(1, np.float32)})
+    assert roots.tolist() == list(range(len(squares)))
+    assert y.shape == (2, 3)

@@ -247,15 +247,15 @@ def integer_power(x: Dim, y: Dim) -> Dim | None:
     return result
 
 
-def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
+def power(
+    c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor, rounded: OnElements = FloatArithmetic.power
+) -> PartialTensor:
     """`a ** b` as a tensor of `shape`, typed as the base; contents for known operands and small integer exponents.
 
     Runtimes compute powers of integers in float64, those of sizes up to cubes by products: what is rounded is unknown.
     """
     if is_float(a.dtype):
-        return map_elements(
-            a.dtype, shape, float_operation(c, a.dtype, numpy_function("power"), FloatArithmetic.power), a, b
-        )
+        return map_elements(a.dtype, shape, float_operation(c, a.dtype, numpy_function("power"), rounded), a, b)
     wide = FloatArithmetic(c, FLOAT64)
 
     def operation(x: Element, y: Element) -> Element:
@@ -266,7 +266,7 @@ def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor)
             exact = result is not None and (product or wide.is_exact(result))
             return fit_element(c, a.dtype, result) if exact else None
         if type(x) is int and x > 0 and isinstance(y, (int, float)):
-            known = wide.truncate(wide.power(x, y))
+            known = wide.truncate(rounded(wide, x, y))
             return fit_element(c, a.dtype, to_dim(known))
         return None
 

@@ -250,6 +250,11 @@ class FloatArithmetic:
             return result
         return self.approximate_power(a, b)
 
+    def power_or_root(self, a: Element, b: Element) -> Element:
+        """`a ** b` of a runtime that calls C's `pow`: `a ** 0.5` is exact where the root is a number of the type."""
+        root = self.square_root(a) if b == 0.5 and isinstance(a, (int, float)) and 0 <= a < inf else None
+        return root if isinstance(root, (int, float)) and _exact_power(root, 2) == a else self.power(a, b)
+
     def maximum(self, a: Element, b: Element) -> Element:
         """The larger of two elements."""
         return self._pick(max, maximum, a, b)

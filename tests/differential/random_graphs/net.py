@@ -191,6 +191,10 @@ class Net(Block):
         """A vector of ints computed from sizes."""
         return self.draw.choice(self.vectors + self.singles)
 
+    def number(self) -> str:
+        """An operand of arithmetic: without numbers near the limits of types, any number."""
+        return self.single()
+
     def single(self) -> str:
         """A vector of one int, more likely a size."""
         if self.draw.random() < 0.75:
