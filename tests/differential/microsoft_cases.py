@@ -88,6 +88,8 @@ PRODUCTS = [
     Case("MatMulNBits", ("f[3,40]", "B[8,3,8]", "f[8,3]"), {"K": 40, "N": 8, "block_size": 16}),
     Case("MatMulBnb4", ("f[2,3,32]", "B[128]", "f[16]"), {"K": 32, "N": 8, "block_size": 16, "quant_type": 0}),
     Case("MatMulFpQ4", ("f[3,32]", "B[160]", Known(32, 8)), {"blk_quant_type": 0}),
+    Case("MoEGroupRouter", ("f[2,3,8]", "f[8]"), {"top_k": 2}),
+    Case("MoEGroupRouter", ("f[5,8]", "f[8]"), {"top_k": 2, "n_group": 4, "topk_group": 2}),
     Case("MoE", ("f[5,8]", "f[5,4]", "f[4,16,8]", None, "f[4,8,16]"), {"k": 2}),
     Case("MoE", ("f[2,5,8]", "f[10,4]", "f[4,16,8]", None, "f[4,8,16]"), {"k": 2}),
     Case(

@@ -227,6 +227,8 @@ RELEASE_1_32 = [
         ("h[6,256]", "f[6,4]", "B[4,512,66]", None, "B[4,256,132]"),
         {"gate_type": 16, "down_type": 16, "activation_type": "relu2"},
     ),
+    Case("MoEGroupRouter", ("f[2,3,8]", "f[8]"), {"top_k": 2}, 3, omitted=(0,)),
+    Case("MoEGroupRouter", ("f[6,256]", "f[8]", "f[8,256]"), {"top_k": 2}, 3, omitted=(0,)),
     Case("RouterGateUpProj", ("h[2,3,8]", "h[8,14]"), {"router_size": 4}, 2),
     Case(
         "HyperConnectionLowRankMix",

@@ -24,6 +24,7 @@ def cases():
     for op in ("Ones", "Zeros"):
         for dtype in ("float32", "int32", "bool"):
             yield Case(op, (SIZES,), {"T": dtype})
+            yield Case(op, (SIZES[::2],), {"T": dtype})
         yield Case(op, (Runtime(SIZES),), {"T": "float32"}, data=True, ranked=False)
 
 
