@@ -33,6 +33,9 @@ from shapeinf.expr.nests import (
 
 MAX_ARGS = 8
 
+MAX_NEST_DEPTH = 6
+"""Deeper dims are arguments as they are: the order of their parts takes too long to decide."""
+
 
 def maximum(*dims: Dim) -> Dim:
     """The largest of the dims.
@@ -75,7 +78,7 @@ def expand_maximum(d: Dim) -> list[Dim]:
 
 
 def _maximum(scope: Scope, dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> Dim:
-    if not any([has_outer_maximum(d) for d in dims]):
+    if not any([has_outer_maximum(d) for d in dims]) or max(map(depth_of, dims)) > MAX_NEST_DEPTH:
         return _largest(scope, drop_dominated(dims, at_least_zero))
     try:
         clauses = join([open_dim(scope, d, at_least_zero) for d in dims], at_least_zero)
