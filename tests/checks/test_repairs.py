@@ -129,8 +129,8 @@ def index_model():
     return model(nodes, {"x": ["batch", "length"]}, {"y": None}, constants=[weights("table", 64, 16)])
 
 
-def test_a_graph_that_fails_at_all_sizes_is_reported_though_names_decide_nothing() -> None:
+def test_a_name_that_the_length_of_an_index_bounds_is_reported() -> None:
     (diagnostic,) = run_check(index_model())
-    assert (diagnostic.code, diagnostic.subject) == ("C115", "make_y")
-    assert "at batch = 37, length = 41" in diagnostic.message
+    assert (diagnostic.code, diagnostic.subject) == ("C101", "make_y")
+    assert "can only be 2 or 1" in diagnostic.message
     assert run_check(index_model(), dims={"length": (1, 2)}) == []

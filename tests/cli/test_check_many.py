@@ -438,12 +438,12 @@ def test_github_has_a_command_for_each_finding() -> None:
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(None, "is missing"), (8, "8 bytes"), (64, "")],
+    [(None, "is missing"), (8, "8 bytes"), (1024, "")],
 )
 def test_missing_external_data(zoo: Path, size: int | None, text: str) -> None:
-    proto = model([node("MatMul", "x w", "h"), node("MatMul", "h v", "y")], {"x": ["n", 4]}, {"y": ["n", 4]})
+    proto = model([node("MatMul", "x w", "h"), node("MatMul", "h v", "y")], {"x": ["n", 16]}, {"y": ["n", 16]})
     for name in ("w", "v"):
-        weight = proto.graph.initializer.add(name=name, dims=[4, 4], data_type=TensorProto.FLOAT)
+        weight = proto.graph.initializer.add(name=name, dims=[16, 16], data_type=TensorProto.FLOAT)
         weight.data_location = TensorProto.EXTERNAL
         weight.external_data.add(key="location", value="weights.bin")
     (zoo / "big.onnx").write_bytes(proto.SerializeToString())

@@ -57,7 +57,7 @@ def test_the_document_has_the_shapes_of_the_nnef_package(sizes):
 def test_a_saved_model_is_valid_and_has_the_same_shapes(tmp_path):
     path = tmp_path / "annotated.onnx"
     result = infer_shapes(EXAMPLES / "decoder.onnx")
-    result.save(path)
+    result.save(path, annotate="all")
     onnx.checker.check_model(str(path), full_check=True)
     saved = {v.name: v for v in onnx.load(path).graph.value_info}
     dims = saved["layer0.scores"].type.tensor_type.shape.dim

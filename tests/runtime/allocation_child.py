@@ -17,11 +17,16 @@ LEVELS = {
     "off": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
     "all": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
 }
-counter = ctypes.CDLL(None)
-counter.held_bytes.restype = counter.most_bytes.restype = ctypes.c_size_t
 
 
-def peak(path, feeds, level, arena):
+def load_counter():
+    """The functions of `allocations.c`, which was loaded before Python."""
+    counter = ctypes.CDLL(None)
+    counter.held_bytes.restype = counter.most_bytes.restype = ctypes.c_size_t
+    return counter
+
+
+def peak(counter, path, feeds, level, arena):
     """The highest number of bytes that one run adds to those that the session holds."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = LEVELS[level]
@@ -39,10 +44,17 @@ def peak(path, feeds, level, arena):
     return most
 
 
-for line in sys.stdin:
-    path, inputs = json.loads(line)
-    with np.load(inputs) as arrays:
-        feeds = dict(arrays)
+def main():
+    counter = load_counter()
     options = [(level, arena) for level in LEVELS for arena in (False, True)]
-    peaks = {f"{level}, {'arena' if arena else 'plain'}": peak(path, feeds, level, arena) for level, arena in options}
-    print(json.dumps(peaks), flush=True)
+    for line in sys.stdin:
+        path, inputs = json.loads(line)
+        with np.load(inputs) as arrays:
+            feeds = dict(arrays)
+        names = [f"{level}, {'arena' if arena else 'plain'}" for level, arena in options]
+        peaks = [peak(counter, path, feeds, level, arena) for level, arena in options]
+        print(json.dumps(dict(zip(names, peaks, strict=True))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
