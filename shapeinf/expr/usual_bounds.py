@@ -16,17 +16,25 @@ HUGE = 1 << 256
 """The absolute value of symbols that stand for expressions past the caps of the algebra, which may be any number."""
 
 
+Memo = dict[tuple[int, int], tuple[int, int]]
+"""The bounds of atoms by atom and cap: expressions share their parts, which would be visited over and over."""
+
+
 def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
     """The bounds of a dim, with a cap for the absolute value of symbols without a bound.
 
     The cap also holds for the product of several different ones, which is a number of elements, and with `cap_powers`
     for powers.
     """
+    return _bound_dim(d, known, cap, cap_powers, {})
+
+
+def _bound_dim(d: Dim, known: BoundsTable, cap: int, cap_powers: bool, memo: Memo) -> tuple[int, int]:
     if isinstance(d, int):
         return d, d
     low, high = 0, 0
     for monomial, coefficient in d.terms:
-        ends = _bound_monomial(d.scope, monomial, known, cap, cap_powers)
+        ends = _bound_monomial(d.scope, monomial, known, cap, cap_powers, memo)
         products = [coefficient * end for end in ends]
         low, high = low + min(products), high + max(products)
     return low, high
@@ -45,7 +53,7 @@ def usual_interval(d: Dim, cap: int) -> tuple[int, int]:
 
 
 def _bound_monomial(
-    scope: Scope, monomial: Monomial, known: BoundsTable, cap: int, cap_powers: bool
+    scope: Scope, monomial: Monomial, known: BoundsTable, cap: int, cap_powers: bool, memo: Memo
 ) -> tuple[int, int]:
     """The bounds of a product of atoms."""
     bounded, unbounded = (1, 1), (1, 1)
@@ -56,11 +64,11 @@ def _bound_monomial(
             bounded = _multiply(bounded, (int(low), int(high)))
             continue
         is_power = not cap_powers and _occurs_again(scope, monomial, atom)
-        ends = _bound_atom(scope, atom, known, min(cap, MAX_BASE) if is_power else cap, cap_powers)
+        ends = _bound_atom(scope, atom, known, min(cap, MAX_BASE) if is_power else cap, cap_powers, memo)
         unbounded = _multiply(unbounded, (int(max(low, ends[0])), int(min(high, ends[1]))))
         if scope.atoms[atom].depth:  # at most `slope * size + constant`
             slope = -(-max(-ends[0], ends[1]) // cap)
-            constant = max(map(abs, _bound_atom(scope, atom, known, 1, cap_powers)))
+            constant = max(map(abs, _bound_atom(scope, atom, known, 1, cap_powers, memo)))
             largest *= max(1, slope) + constant
         is_capped = is_capped and not is_power and scope.atom_dim(atom) not in scope.capped
     if is_capped:
@@ -83,14 +91,23 @@ def _multiply(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     return min(corners), max(corners)
 
 
-def _bound_atom(scope: Scope, atom: int, known: BoundsTable, cap: int, cap_powers: bool) -> tuple[int, int]:
+def _bound_atom(scope: Scope, atom: int, known: BoundsTable, cap: int, cap_powers: bool, memo: Memo) -> tuple[int, int]:
     """The bounds of an atom that has none, from those of the dims in it."""
+    bounds = memo.get((atom, cap))
+    if bounds is None:
+        bounds = memo[atom, cap] = _bound_parts(scope, atom, known, cap, cap_powers, memo)
+    return bounds
+
+
+def _bound_parts(
+    scope: Scope, atom: int, known: BoundsTable, cap: int, cap_powers: bool, memo: Memo
+) -> tuple[int, int]:
     record = scope.atoms[atom]
     if isinstance(record, Symbol):
         most = HUGE if scope.atom_dim(atom) in scope.capped else cap
         return -most, most
     parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
-    bounds = [usual_bounds(part, known, cap, cap_powers=cap_powers) for part in parts]
+    bounds = [_bound_dim(part, known, cap, cap_powers, memo) for part in parts]
     if isinstance(record, Floor):
         low, high = quotient_bounds(*bounds)
         furthest = max(-bounds[0][0], bounds[0][1]) + 1  # for divisors of unknown sign

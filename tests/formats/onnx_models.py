@@ -109,8 +109,8 @@ def external(path, array, location, offset=0, name="t"):
     set_external_data(tensor, location, offset, len(tensor.raw_data))
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
-    weight = numpy_helper.from_array(np.zeros((4, 40), "float32"), "w")  # too many floats for contents
-    set_external_data(weight, "no-such-file.bin", 0, 640)
+    weight = numpy_helper.from_array(np.zeros((4, 4), "float32"), "w")
+    set_external_data(weight, "no-such-file.bin", 0, 64)
     weight.ClearField("raw_data")
     weight.data_location = TensorProto.EXTERNAL
     nodes = [helper.make_node("Reshape", ["x", name], ["r"]), helper.make_node("MatMul", ["r", "w"], ["y"])]

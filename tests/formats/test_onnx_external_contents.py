@@ -44,7 +44,8 @@ def test_a_file_knows_that_it_has_external_data(tmp_path, size, doc):
         infer_shapes(tmp_path / "m.onnx").save(tmp_path / "elsewhere" / "m.onnx")
 
 
-def test_external_data_that_no_rule_wants_are_never_opened(tmp_path, monkeypatch):
+def test_external_data_that_rules_want_are_opened_once(tmp_path, monkeypatch):
+    """The shape, and the weight of the product, which is small enough for contents."""
     path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
     (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
     opened = []
@@ -52,7 +53,7 @@ def test_external_data_that_no_rule_wants_are_never_opened(tmp_path, monkeypatch
     for name, load in list(graph.unread.items()):
         graph.unread[name] = lambda name=name, load=load: opened.append(name) or load()
     infer_shapes(graph)
-    assert opened == ["t"]
+    assert opened == ["t", "w"]
 
 
 def test_a_missing_data_file_leaves_contents_unknown(tmp_path):
