@@ -38,6 +38,10 @@ def wrap(dtype: str | None, number: int) -> int:
     return number if least <= number <= most else (number - least) % (most - least + 1) + least
 
 
+MAX_ASSUMED_DEPTH = 4
+"""Nothing is assumed of sizes that are past the usual ones in deeper expressions: their bounds take long."""
+
+
 def wrap_element(c: InferenceContext, dtype: str | None, element: Element) -> Element:
     """The result of an operation on integers as their type represents it; an unknown where that is undecided.
 
@@ -75,13 +79,16 @@ def _wrap_known(c: InferenceContext, dtype: str, d: Dimension, limits: tuple[int
         turns = _turns(c.store.usual_bounds(d, USUAL_SIZES[dtype]), limits)
         if turns is not None:
             return d - turns if turns else d
+    if d.depth > MAX_ASSUMED_DEPTH:
+        return None
     turns = _turns(c.store.usual_bounds(d, MIN_LIMIT, cap_powers=True), limits)
     if turns is None:
         return None
     shifted = d - turns if turns else d
     message = f"sizes are assumed to be small enough for {dtype}"
-    above = c.prove_le(shifted, limits[1]) is True or c.assume_small(shifted, limits[1], message)
-    below = c.prove_le(limits[0], shifted) is True or c.assume_small(-shifted, -limits[0], message)
+    low, high = c.store.bounds(shifted)  # a proof by relations takes long, and such numbers are rare
+    above = high <= limits[1] or c.assume_small(shifted, limits[1], message)
+    below = low >= limits[0] or c.assume_small(-shifted, -limits[0], message)
     return shifted if above and below else None
 
 
