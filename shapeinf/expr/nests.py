@@ -28,7 +28,7 @@ _MAX_PARTS = 8
 
 
 class NestTooLargeError(Exception):
-    """A nest has more clauses than are tried. Internal: caught in `expr`."""
+    """A nest has more clauses than are tried. Internal: caught in `expr.extremum`."""
 
 
 class OuterMaximum(NamedTuple):

@@ -45,7 +45,7 @@ def is_equal(c: InferenceContext, a: Element, b: Element) -> bool | None:
 
 
 class _Undecided(Exception):  # noqa: N818
-    """A comparison is undecided."""
+    """A comparison is undecided. Internal: caught in `opdefs.rules.contents.ordering`."""
 
 
 def sorted_positions(c: InferenceContext, row: Sequence[Element], *, largest: bool) -> list[int] | None:
