@@ -365,8 +365,9 @@ class Inference:
         types = [*map(numbering.__getitem__, map(self.numbers.__getitem__, inputs))]
         if contents is _TOGETHER:
             without = [*map(self.table.type_only.__getitem__, types)]
-            lacks = any(a == b and a != NOTHING for a, b in zip(types, without, strict=True))
-            types = without if lacks else types
+            if any(map(int.__eq__, types, without)):  # an absent input has no contents to lack
+                lacks = any([a == b != NOTHING for a, b in zip(types, without, strict=True)])
+                types = without if lacks else types
         return (operation, *types)
 
     def _outputs_if_it_runs(self, index: int, row: Row) -> Sequence[int]:
