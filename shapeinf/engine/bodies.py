@@ -81,8 +81,7 @@ class BoundBody:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
         previous = outer.children.get(self.step.index, {}).pop(self.name, None)
-        if not outer.budget.spend(len(self.compiled.rows)):
-            raise NotKnown("the bodies of this model run too many nodes to be inferred")
+        outer.budget.require(len(self.compiled.rows))
         child = self._child(inputs, certain and outer.certain)
         child.previous_run = previous if accumulate else None
         if previous is not None and previous.certain:

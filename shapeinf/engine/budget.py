@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from shapeinf.errors import NotKnown
+
 MAX_WORK_IN_BODIES = 300_000
 """Nodes of bodies that one inference runs, in all iterations and calls: a few seconds of work."""
 
@@ -18,3 +20,8 @@ class BodyBudget:
         """Count a run of this number of nodes, and 30 for its start; False when the budget is exhausted."""
         self.left -= nodes + 30
         return self.left >= 0
+
+    def require(self, nodes: int) -> None:
+        """Count a run. Raises NotKnown when the budget is exhausted."""
+        if not self.spend(nodes):
+            raise NotKnown("the bodies of this model run too many nodes to be inferred")

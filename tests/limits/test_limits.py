@@ -33,7 +33,7 @@ def check_seeds(start, stop):
 
 
 def test_a_slice():
-    check_seeds(0, 3)
+    check_seeds(0, 4)
 
 
 @pytest.mark.slow

@@ -38,8 +38,8 @@ def wrap(dtype: str | None, number: int) -> int:
     return number if least <= number <= most else (number - least) % (most - least + 1) + least
 
 
-MAX_ASSUMED_DEPTH = 4
-"""Nothing is assumed of sizes that are past the usual ones in deeper expressions: their bounds take long."""
+MAX_ASSUMED_SYMBOLS = 4
+"""Nothing is assumed of numbers that depend on more sizes: nobody can check such an assumption, and proofs take long."""
 
 
 def wrap_element(c: InferenceContext, dtype: str | None, element: Element) -> Element:
@@ -79,7 +79,7 @@ def _wrap_known(c: InferenceContext, dtype: str, d: Dimension, limits: tuple[int
         turns = _turns(c.store.usual_bounds(d, USUAL_SIZES[dtype]), limits)
         if turns is not None:
             return d - turns if turns else d
-    if d.depth > MAX_ASSUMED_DEPTH:
+    if len(d.symbols()) > MAX_ASSUMED_SYMBOLS:
         return None
     turns = _turns(c.store.usual_bounds(d, MIN_LIMIT, cap_powers=True), limits)
     if turns is None:
