@@ -39,7 +39,7 @@ def wrap(dtype: str | None, number: int) -> int:
 
 
 MAX_ASSUMED_SYMBOLS = 4
-"""Nothing is assumed of numbers that depend on more sizes: nobody can check such an assumption, and proofs take long."""
+"""Nothing is assumed of numbers of more sizes: the assumption would be hard to check, and proofs take long."""
 
 
 def wrap_element(c: InferenceContext, dtype: str | None, element: Element) -> Element:
