@@ -24,6 +24,9 @@ MIN_LIMIT = 2**16
 USUAL_SIZES = {"int64": 2**40, "uint64": 2**40, "int32": 2**28, "uint32": 2**28}
 """By type, an absolute value that sizes, and products of different sizes, are less than. Other types have none."""
 
+MAX_ASSUMED_SYMBOLS = 4
+"""Nothing is assumed of numbers of more sizes: the assumption would be hard to check, and proofs take long."""
+
 
 def wrap(dtype: str | None, number: int) -> int:
     """The number of an integer type that is equal to a number modulo `2**bits`.
@@ -36,10 +39,6 @@ def wrap(dtype: str | None, number: int) -> int:
         return number
     least, most = limits
     return number if least <= number <= most else (number - least) % (most - least + 1) + least
-
-
-MAX_ASSUMED_SYMBOLS = 4
-"""Nothing is assumed of numbers of more sizes: the assumption would be hard to check, and proofs take long."""
 
 
 def wrap_element(c: InferenceContext, dtype: str | None, element: Element) -> Element:

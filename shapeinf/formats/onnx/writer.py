@@ -41,10 +41,7 @@ AxisNames = Mapping[str, Mapping[int, str]]
 NO_NAMES: Mapping[Any, Any] = MappingProxyType({})
 
 
-_DEFAULT = WriteOptions()
-
-
-def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOptions = _DEFAULT) -> None:
+def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOptions) -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
     Declared types of inputs stay, except for those that the annotation changes. The file is replaced atomically; for
