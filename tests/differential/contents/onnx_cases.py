@@ -132,7 +132,7 @@ ORDER = [
 SUMS = [
     *(
         Case(op, (x, one(a)), {"exclusive": e, "reverse": r})
-        for op in ("CumSum",)
+        for op in ("CumSum", "CumProd")
         for x, a in ((SIZES, 0), (GRID, 0), (GRID, -1), (np.abs(HALVES), 0))
         for e in (0, 1)
         for r in (0, 1)
