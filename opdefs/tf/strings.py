@@ -71,7 +71,7 @@ _CHANGES = {"StringLower": lower, "StringUpper": upper, "StringStrip": strip}
 
 
 @tf(*_CHANGES)
-def change_string(c: InferenceContext, input: Value, *, encoding: str = "") -> PartialTensor:
+def change_string(c: InferenceContext, input: Value) -> PartialTensor:
     """[*S] -> [*S]: small or capital letters, or no white space at the ends; contents of ASCII texts."""
     change = _CHANGES[c.op_def.name]
     return map_texts("string", input.shape, lambda text: change(text) if text.isascii() else None, input)

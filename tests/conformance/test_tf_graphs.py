@@ -32,13 +32,6 @@ RIGHT = {
 }
 """The correct shapes where Grappler is wrong; None: the graph is contradictory, which is an error."""
 
-AFTER_LOOPS = {
-    "g16": ("exit:0", "out:0"),
-    "g4": ("w/Exit_1:0", "out:0"),
-    "queues_and_loops.pbtxt": ("while/Exit_1:0",),
-}
-"""Values after a loop: Grappler has one number for a size that differs between trips and for the last of these."""
-
 
 def value_name(name):
     return name if ":" in name else f"{name}:0"
@@ -76,6 +69,21 @@ def after_calls(record):
         calls |= more
 
 
+def after_loops(record):
+    """The values behind loops: the outputs of exits and of what reads these, and of the switches before the exits.
+
+    Grappler has one number for a size that differs between trips and for the last of these.
+    """
+    exits = {node["name"] for node in record["nodes"] if node["op"] in ("Exit", "RefExit")}
+    behind = {value_name(i) for node in record["nodes"] if node["name"] in exits for i in node["inputs"]}
+    nodes = set(exits)
+    while True:
+        more = {n["name"] for n in record["nodes"] if any(i.split(":")[0] in nodes for i in n["inputs"])} - nodes
+        if not more:
+            return behind, nodes
+        nodes |= more
+
+
 def known_shapes(record, engine):
     """The sizes, or None, that an engine infers for each tensor that does not depend on functions."""
     skipped = after_calls(record)
@@ -86,7 +94,7 @@ def known_shapes(record, engine):
 
 def differences(record, result, engine):
     """The sizes and equalities that an engine infers, and inference does not."""
-    classes, after_loops = defaultdict(list), AFTER_LOOPS.get(record["name"], ())
+    classes, (behind, nodes) = defaultdict(list), after_loops(record)
     for name, wanted in known_shapes(record, engine):
         info = result.tensors[name]
         if wanted is None or info.dtype == "resource":  # the kernels return other shapes of some handles
@@ -99,7 +107,8 @@ def differences(record, result, engine):
             if size is not None and size >= 0 and dim != size:
                 yield f"{name}, axis {axis}: {dim}, {engine} says {size}"
             elif size is not None and size < 0:
-                classes[size, name in after_loops].append((f"{name}, axis {axis}", dim))
+                is_behind = name in behind or name.split(":")[0] in nodes
+                classes[size, is_behind].append((f"{name}, axis {axis}", dim))
     for members in classes.values():
         first, dim = members[0]
         yield from (f"{where}: {other} is not that of {first}, {dim}" for where, other in members if other != dim)
