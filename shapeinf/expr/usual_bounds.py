@@ -34,10 +34,20 @@ def _bound_dim(d: Dim, known: BoundsTable, cap: int, cap_powers: bool, memo: Mem
         return d, d
     low, high = 0, 0
     for monomial, coefficient in d.terms:
-        ends = _bound_monomial(d.scope, monomial, known, cap, cap_powers, memo)
+        record = d.scope.atoms[monomial[0]] if len(monomial) == 1 else None
+        if isinstance(record, Symbol):  # the usual case
+            ends = _bound_symbol(d.scope, monomial[0], record, known, cap)
+        else:
+            ends = _bound_monomial(d.scope, monomial, known, cap, cap_powers, memo)
         products = [coefficient * end for end in ends]
         low, high = low + min(products), high + max(products)
     return low, high
+
+
+def _bound_symbol(scope: Scope, atom: int, symbol: Symbol, known: BoundsTable, cap: int) -> tuple[int, int]:
+    low, high = known.symbol(atom, symbol)
+    most = HUGE if scope.capped and scope.atom_dim(atom) in scope.capped else cap
+    return int(low) if low != -inf else -most, int(high) if high != inf else most
 
 
 def usual_interval(d: Dim, cap: int) -> tuple[int, int]:
