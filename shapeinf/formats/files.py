@@ -24,7 +24,8 @@ Annotate = Literal["chains", "all", "io"]
 """Which inferred types to write into a model, and how.
 
 "chains": those of all values, in texts with which they cost the planner of a runtime no memory. "all": those of all
-values, with equal texts for equal dims. "io": those of the outputs of the model; inner values are as they were.
+values, with equal texts for equal dims. "io": those of the outputs of the model; inner values are as they were, without
+those that an edit of the model changes.
 """
 
 ANNOTATE: tuple[Annotate, ...] = get_args(Annotate)

@@ -8,6 +8,7 @@ from onnx import TensorProto, parser
 
 from shapeinf import infer_shapes
 from shapeinf.edit.bind import bind
+from shapeinf.edit.rebatch import rebatch
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 
 HEADER = '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>'
@@ -119,6 +120,15 @@ def test_io_leaves_inner_values_as_they_were(tmp_path):
     numbered = onnx.load(path)
     infer_shapes(path).save(path, annotate="io")
     assert onnx.load(path) == numbered
+
+
+def test_io_keeps_no_inner_type_that_an_edit_changes(tmp_path):
+    model = parsed("g (float[1, 2] x) => (float[1, 2] y) { a = Exp(x)  y = Exp(a) }")
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("a", TensorProto.FLOAT, [1, 2]))
+    rebatch(model).save(tmp_path / "m.onnx", annotate="io")
+    saved = onnx.load(tmp_path / "m.onnx")
+    assert dims_of((*saved.graph.input, *saved.graph.output)) == {"x": ["batch", 2], "y": ["batch", 2]}
+    assert not saved.graph.value_info
 
 
 def test_bound_models_have_numbers(tmp_path):

@@ -80,11 +80,12 @@ def _serialize(model: onnx.ModelProto) -> bytes:
 
 def _model(buffer: Buffer, graph: Graph, annotation: Annotation, annotate: Annotate) -> Iterator[Piece]:
     """The pieces of a ModelProto."""
-    writer = _Writer(buffer, chains=annotate == "chains")
-    if annotate == "io":
+    writer = _Writer(buffer, annotate)
+    keeps_inner = annotate == "io" and not annotation.inputs and not annotation.constants
+    if keeps_inner:
         annotation = _of_outputs(graph, annotation)
     replaced = {ASSUMPTIONS} if annotation.assumptions is not None else set()
-    if annotate != "io":
+    if not keeps_inner:
         replaced.add(CHAINS[0])
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
@@ -117,9 +118,10 @@ def _property(key: str, value: str) -> bytes:
 class _Writer:
     """Writes the messages of one model; each type is encoded once, but for those with the number of a chain."""
 
-    def __init__(self, buffer: Buffer, *, chains: bool) -> None:
+    def __init__(self, buffer: Buffer, annotate: Annotate) -> None:
+        """With "io", inner values that have a type in the annotation get none: their old one may be wrong."""
         self.buffer = buffer
-        self.chains = chains
+        self.annotate = annotate
         self.numbered = 0
         """The number of in-place chains so far."""
         self.types: dict[int, bytes] = {}
@@ -132,8 +134,10 @@ class _Writer:
         produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
         known = {name for name in produced if tensors[name].dtype is not None}
         outputs = set(graph.outputs)
-        written = [name for name in produced if name in known and name not in outputs]
-        numbers = self.number_chains(graph, {name: tensors[name] for name in written}) if self.chains else {}
+        written = [name for name in produced if name in known and name not in outputs and self.annotate != "io"]
+        numbers: dict[str, int] = {}
+        if self.annotate == "chains":
+            numbers = self.number_chains(graph, {name: tensors[name] for name in written})
         node = 0
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
@@ -206,7 +210,8 @@ class _Writer:
         name, domain, overload = strings.values()
         tensors = annotation.functions.get((domain_of(domain), name, overload), {})
         pieces += [piece for name, piece in declared if name not in tensors]
-        values = (self.value(pb.FUNCTION_VALUE_INFO, name, info) for name, info in tensors.items())
+        written = {} if self.annotate == "io" else tensors
+        values = (self.value(pb.FUNCTION_VALUE_INFO, name, info) for name, info in written.items())
         return [*pieces, b"".join(values)]
 
     def name(self, pos: int, end: int) -> str:
