@@ -34,9 +34,8 @@ def _bound_dim(d: Dim, known: BoundsTable, cap: int, cap_powers: bool, memo: Mem
         return d, d
     low, high = 0, 0
     for monomial, coefficient in d.terms:
-        record = d.scope.atoms[monomial[0]] if len(monomial) == 1 else None
-        if isinstance(record, Symbol):  # the usual case
-            ends = _bound_symbol(d.scope, monomial[0], record, known, cap)
+        if len(monomial) == 1:  # the usual case
+            ends = _bound_single(d.scope, monomial[0], known, cap, cap_powers, memo)
         else:
             ends = _bound_monomial(d.scope, monomial, known, cap, cap_powers, memo)
         products = [coefficient * end for end in ends]
@@ -44,10 +43,16 @@ def _bound_dim(d: Dim, known: BoundsTable, cap: int, cap_powers: bool, memo: Mem
     return low, high
 
 
-def _bound_symbol(scope: Scope, atom: int, symbol: Symbol, known: BoundsTable, cap: int) -> tuple[int, int]:
-    low, high = known.symbol(atom, symbol)
-    most = HUGE if scope.capped and scope.atom_dim(atom) in scope.capped else cap
-    return int(low) if low != -inf else -most, int(high) if high != inf else most
+def _bound_single(
+    scope: Scope, atom: int, known: BoundsTable, cap: int, cap_powers: bool, memo: Memo
+) -> tuple[int, int]:
+    """The bounds of an atom: those that are known, else those at usual sizes."""
+    record = scope.atoms[atom]
+    low, high = known.symbol(atom, record) if isinstance(record, Symbol) else bounds_with(scope.atom_dim(atom), known)
+    if low == -inf or high == inf:
+        ends = _bound_atom(scope, atom, known, cap, cap_powers, memo)
+        low, high = max(low, ends[0]), min(high, ends[1])
+    return int(low), int(high)
 
 
 def usual_interval(d: Dim, cap: int) -> tuple[int, int]:
@@ -88,8 +93,6 @@ def _bound_monomial(
 
 def _occurs_again(scope: Scope, monomial: Monomial, atom: int) -> bool:
     """Whether a symbol of an atom is in another factor of a product too, as in `n*n` and `n*(n//2)`."""
-    if len(monomial) == 1:
-        return False
     if monomial.count(atom) > 1:
         return True
     symbols = scope.symbols_of(atom)
