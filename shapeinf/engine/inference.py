@@ -25,6 +25,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.budget import BodyBudget
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.conditions import truth_of, truths_of_join
+from shapeinf.engine.repeated_calls import RepeatableCall, RepeatedCalls, is_repeatable, repeated_outputs
 from shapeinf.engine.saved_store import SavedStore, state_of
 from shapeinf.engine.type_table import NOTHING, TypeTable, canonicalize, unknown_type
 from shapeinf.errors import ModelError, ShapeError, Source, UnknownOperatorError
@@ -154,8 +155,7 @@ class Inference:
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
         self._conditional_memos: dict[Truth, dict[Key, Sequence[int]]] = {}
         """The memos of nodes that may not run, by what holds where they do: their constraints are undone."""
-        self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[int, Operation, Key, Sequence[int]]] = {}
-        """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
+        self._repeatable: RepeatedCalls = {}
 
     def save_initial_store(self) -> None:
         """Store the constraints of file and user for `initial_store`; call it before the first node runs."""
@@ -408,7 +408,7 @@ class Inference:
     def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
         """The numbers of the output types of a row whose key is not in the memo; it is added where that is sound."""
         if self._repeatable:
-            outputs = self._repeated_outputs(index, row, operation, key)
+            outputs = repeated_outputs(self._repeatable, index, row[1], operation, key[1:])
             if outputs is not None:
                 return outputs
         table = self.table
@@ -425,8 +425,8 @@ class Inference:
             outputs = self._handle_error(error, self.compiled.step(index), types)
         if not self.created_unknowns and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = outputs
-        elif self._is_repeatable(index, row, operation):
-            self._repeatable[operation.kind.op, row[1]] = index, operation, key, outputs
+        elif self._leaves_repeatable(index, row, operation):
+            self._repeatable[operation.kind.op, row[1]] = RepeatableCall(index, operation, key[1:], outputs)
         if self.created_unknowns:
             self.open_calls.append(OpenCall(index, key, len(self.store.changed_symbols)))
         self.created_unknowns = created_before or self.created_unknowns
@@ -434,21 +434,11 @@ class Inference:
             table.refresh()
         return outputs
 
-    def _repeated_outputs(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int] | None:
-        """The outputs of an earlier node with an equal operation and the same inputs, unknowns included; else None."""
-        first = self._repeatable.get((operation.kind.op, row[1]))
-        if first is None:
-            return None
-        earlier, same, first_key, outputs = first
-        repeats = earlier < index and first_key[1:] == key[1:] and _is_same_operation(same, operation)
-        return outputs if repeats else None
-
-    def _is_repeatable(self, index: int, row: Row, operation: Operation) -> bool:
-        """Whether a later node with an equal operation and the same inputs has the same outputs, unknowns included."""
+    def _leaves_repeatable(self, index: int, row: Row, operation: Operation) -> bool:
+        """Whether the outputs of the last call hold for a later node that is equal to this one."""
         silent = index not in self.node_diagnostics and index not in self.reasons
-        plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
         straight = self.compiled.groups is None and not self._conditional
-        return plain and silent and bool(row[1]) and straight
+        return silent and straight and is_repeatable(operation, row[1])
 
     def _run_step(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         """The outputs of a row that needs its node: in strict mode, with bodies, or of an operator without a rule."""
@@ -586,13 +576,6 @@ class Inference:
             origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
             lines.append(f"{name}  {self.type_of(slot)!r}   {origin}")
         return tuple(lines)
-
-
-def _is_same_operation(a: Operation, b: Operation) -> bool:
-    """Whether two operations have the same rule and equal attributes: a reader need not share one among equal nodes."""
-    if a is b or a.call is None or b.call is None:
-        return a is b
-    return a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs
 
 
 def downgrade(diagnostic: Diagnostic) -> Diagnostic:
