@@ -9,5 +9,6 @@ onnx = Dialect(
     "onnx",
     schemas=schema,
     costs=["opdefs.onnx.costs"],
+    axes=["opdefs.onnx.axes"],
     signatures=SignatureTable("opdefs.onnx", "opdefs.microsoft"),
 )

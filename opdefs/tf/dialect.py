@@ -19,6 +19,7 @@ tf = Dialect(
     schemas=schema,
     versioned=False,  # the only version is that of the producer of a file
     costs=["opdefs.tf.costs"],
+    axes=["opdefs.tf.axes"],
     signatures=SignatureTable("opdefs.tf"),
 )
 tf.connect = _connect

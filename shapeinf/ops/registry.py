@@ -24,9 +24,11 @@ from shapeinf.ops.opdef import LoopRule, OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
 from shapeinf.ops.signatures import COMMAND, Key, SignatureTable
+from shapeinf.ops.versioned_rules import VersionedRules
 from shapeinf.sharing import BUILD_LOCK, build_once
 
 if TYPE_CHECKING:
+    from shapeinf.ops.axes import AxisRule
     from shapeinf.ops.cost import CostRule
 
 ENTRY_POINTS = "shapeinf.opdefs"
@@ -39,6 +41,7 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Function = TypeVar("Function", bound=Callable[..., object])
 CostFunction = TypeVar("CostFunction", bound="CostRule")
+AxisFunction = TypeVar("AxisFunction", bound="AxisRule")
 T = TypeVar("T")
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
@@ -74,6 +77,7 @@ class Dialect:
             `define`.
         versioned: whether messages display the version of an operator.
         costs: the modules that register cost rules; they are imported when a cost is first requested.
+        axes: the modules that register axis rules, likewise.
         signatures: the table of the rules of its own packages; a module of these is imported when an operator of it is
             first looked up. Other rules are inspected when they are registered.
 
@@ -92,6 +96,7 @@ class Dialect:
         *,
         versioned: bool = True,
         costs: Iterable[str] = (),
+        axes: Iterable[str] = (),
         signatures: SignatureTable | None = None,
     ) -> None:
         """A dialect with the rules of a table."""
@@ -110,10 +115,8 @@ class Dialect:
         """The registered rules that are not in the table."""
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
-        self._costs: dict[tuple[str, str], list[tuple[int, CostRule]]] = {}
-        self._cost_modules = list(costs)
-        self.cost_problems: list[str] = []
-        """Messages about modules with cost rules that could not be imported."""
+        self._costs: VersionedRules[CostRule] = VersionedRules(costs)
+        self._axes: VersionedRules[AxisRule] = VersionedRules(axes)
 
     def __call__(
         self,
@@ -203,39 +206,52 @@ class Dialect:
         """
 
         def register(function: CostFunction) -> CostFunction:
-            for name in names:
-                versions = self._costs.setdefault((domain, name), [])
-                versions[:] = sorted([*(v for v in versions if v[0] != since), (since, function)], key=lambda v: v[0])
+            self._costs.add(domain, names, since, function)
             return function
 
         return register
 
+    def axes(self, *names: str, since: int = 1, domain: str = "") -> Callable[[AxisFunction], AxisFunction]:
+        """Register the decorated function as the axis rule of these operators from a version on.
+
+        >>> from shapeinf.ops.axes import AxisUse
+        >>> toy = Dialect("toy")
+        >>> @toy.axes("Same")
+        ... def same(c, position, axis):
+        ...     return AxisUse.SEPARATE
+        >>> toy.axis_rule("", "Same", 1) is same
+        True
+        """
+
+        def register(function: AxisFunction) -> AxisFunction:
+            self._axes.add(domain, names, since, function)
+            return function
+
+        return register
+
+    @property
+    def cost_problems(self) -> list[str]:
+        """Messages about modules with cost rules that could not be imported."""
+        return self._costs.problems
+
     def costs(self) -> set[tuple[str, str]]:
         """(domain, op) of every operator with a cost rule that is registered so far."""
-        return set(self._costs)
+        return self._costs.operators()
 
     def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
-        """The cost rule in force at a version of an operator; None where it has none.
+        """The cost rule in force at a version of an operator; None where it has none."""
+        return self._find(self._costs, domain, op, version)
 
-        It is registered by a module of `costs`, or by the module that has the operator's shape function.
-        """
-        if self._cost_modules:
-            self._import_costs()
+    def axis_rule(self, domain: str, op: str, version: int) -> AxisRule | None:
+        """The axis rule in force at a version of an operator; None where it has none."""
+        return self._find(self._axes, domain, op, version)
+
+    def _find(self, rules: VersionedRules[T], domain: str, op: str, version: int) -> T | None:
+        """A rule that the modules of its kind register, or the module that has the operator's shape function."""
+        rules.import_modules()
         for module in self.signatures.modules(domain, op) - self._complete:
             self._import(module)
-        rules = [rule for since, rule in self._costs.get((domain, op), ()) if since <= version or version <= 0]
-        return rules[-1] if rules else None
-
-    def _import_costs(self) -> None:
-        """Import the modules with cost rules; the error of one of them is a text in `cost_problems`."""
-        with BUILD_LOCK:
-            while self._cost_modules:
-                try:
-                    import_module(self._cost_modules[0])
-                except Exception as error:  # an error of a third-party package must not stop the others
-                    problem = f"{type(error).__name__}: {error}"
-                    self.cost_problems.append(f"{self._cost_modules[0]} cannot be imported: {problem}")
-                del self._cost_modules[0]
+        return rules.find(domain, op, version)
 
     def define(self, op_def: OpDef) -> None:
         """Add an OpDef that `schemas` does not have, such as one of `OpDefBuilder`."""
@@ -444,6 +460,11 @@ class OpRegistry:
         """The cost rule in force at a version; None for an unknown dialect, and for an operator without one."""
         operators = self.dialect(dialect)
         return None if operators is None else operators.cost_rule(domain, op, version)
+
+    def axis_rule(self, dialect: str, domain: str, op: str, version: int) -> AxisRule | None:
+        """The axis rule in force at a version; None for an unknown dialect, and for an operator without one."""
+        operators = self.dialect(dialect)
+        return None if operators is None else operators.axis_rule(domain, op, version)
 
     def is_versioned(self, dialect: str) -> bool:
         """Whether messages display the versions of a dialect's operators; true for an unknown dialect."""

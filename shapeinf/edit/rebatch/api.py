@@ -25,13 +25,27 @@ from shapeinf.texts import format_count, object_text
 
 @attrs.frozen
 class Rebatched:
-    """A model with a dynamic axis: its shapes, the rewritten items of constants, the changed inputs, the old size."""
+    """A model with a dynamic axis.
+
+    Args:
+        result: its shapes.
+        rewrites: the rewritten items of constants.
+        axes: the dynamic axis of each changed input.
+        size: the old size.
+        spatial: whether the axis is no batch: its items may be combined.
+    """
 
     result: Result
     rewrites: tuple[Rewrite, ...]
-    inputs: tuple[str, ...]
+    axes: Mapping[str, int]
     size: int
+    spatial: bool
     _graph: Graph = attrs.field(repr=False)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The changed inputs."""
+        return tuple(self.axes)
 
     def __repr__(self) -> str:
         """The inputs with the axis, and the constants that were rewritten."""
@@ -67,6 +81,7 @@ def rebatch(
     axes: Mapping[str, int] | None = None,
     name: str = "batch",
     inputs: Sequence[str] = (),
+    spatial: bool | None = None,
     options: InferenceOptions = DEFAULT_OPTIONS,
 ) -> Rebatched:
     """Make a fixed axis of the inputs dynamic.
@@ -75,17 +90,23 @@ def rebatch(
     searched for items that stand for the old size. An item is rewritten (to 0, a copy of the axis, or -1, the remaining
     elements) if it is used in shapes only, and if all new shapes are the old ones at the old size.
 
+    The items along a batch stay separate: the outputs of a batch are those of its items. A spatial axis, such as the
+    height of images, is one that nodes move windows over; the contract of the result has its legal sizes.
+
     Args:
         model: any model that `infer_shapes` takes.
         axis: the axis, from 0.
         axes: the axis of single inputs by name, where it differs from `axis`.
         name: the new name of the dim.
         inputs: the inputs to change, besides those in `axes`; by default all with a fixed size on their axis.
+        spatial: whether the axis is no batch, so that nodes may combine its items; by default the axis 0 is a batch,
+            and another axis is spatial where windows of convolutions, pools or resampling move over it.
         options: as for `infer_shapes`; declared shapes of node outputs are ignored.
 
     Raises:
         UnknownNameError: an input that the model does not have.
-        RebatchError: the inputs have no common fixed size there, or the graph fixes the size.
+        RebatchError: the inputs have no common fixed size there, the graph fixes the size, or a node may combine the
+            items of a batch.
     """
     graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore", format_options=None)
     base = infer(graph, options)
@@ -97,17 +118,23 @@ def rebatch(
     if base.coverage.unknown_ops:
         listed = ", ".join(sorted(base.coverage.unknown_ops))
         raise RebatchError("operators without a rule may require the old size", [listed])
-    search = Search(_fold_constants(base), old, chosen, name, options, base)
     which = f"axis {axis}" if not own else ", ".join(f"axis {k} of {item}" for item, k in chosen.items())
+    search = Search(_fold_constants(base), old, chosen, name, options, base, spatial is True)
     result, obstacle = search.solve()
+    if obstacle is not None and obstacle.spatial and spatial is None and 0 not in chosen.values():
+        search = attrs.evolve(search, spatial=True, constants={}, rewrites=[])
+        result, obstacle = search.solve()
     if obstacle is not None:
         done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
         others = [f"not proved to be the batch: {item}" for item in search.unproved_items(result, obstacle)]
         raise RebatchError(f"{which} cannot be made dynamic: {obstacle.text}", [*done, *others])
-    for size in (old + 1, 2 * old + 3):
+    sizes = search.other_sizes(result)
+    if not sizes:
+        raise RebatchError(f"{which} cannot be made dynamic: no other size up to {search.limit} is legal")
+    for size in sizes:
         if not search.holds_at(result, size):
             raise RebatchError(f"{which} cannot be made dynamic: the graph fails where it is {size}")
-    return Rebatched(result, tuple(search.rewrites), tuple(chosen), old, graph)
+    return Rebatched(result, tuple(search.rewrites), chosen, old, search.spatial, graph)
 
 
 def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequence[str]) -> tuple[dict[str, int], int]:

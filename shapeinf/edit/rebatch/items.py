@@ -1,124 +1,290 @@
-"""Whether the items of a batch stay separate, because each node preserves the batch axis.
+"""Whether the items along an axis stay separate: whether each node computes an item of its outputs from one item.
 
-Shapes alone do not decide this: `[3, batch, 4]` may become `[batch, 12]` with parts of several items in each item. So
-each rule runs again with a symbol for every axis of its inputs. An output axis that is one of these symbols is
-preserved. For an axis that is computed from several symbols, the items stay separate only if they are contiguous in
-memory before and after the node: if the axis is the first one.
+Every tensor with items has one axis of them, whose size is a multiple of the number of items: the parts of an item
+follow one another. Shapes show where the axis is: the rule of a node runs again with a symbol for it. They do not show
+what the operator does along it (a softmax keeps its size); that is the operator's axis rule. A view has the same
+elements in the same order, so its items stay where as many elements precede each item as before.
+
+Values that depend on the number of items alone, such as a part of a shape, may be sizes, but not data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from math import prod
+
+import attrs
+
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, dims_in
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type, dims_in
+from shapeinf.ops import CostContext
+from shapeinf.ops.axes import AxisUse
 
 
-def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
-    """The first node that may mix items of the batch; None where they stay separate everywhere."""
-    contiguous: set[int] = set()
-    compiled = inference.compiled
-    for name in compiled.graph.inputs:
-        slot = compiled.slots[name]
-        if _axes(inference.type_of(slot), symbol) == [0]:
-            contiguous.add(slot)
-    for step in compiled.steps:
-        if step.operation.op_def is not None and step.operation.op_def.container:
-            continue  # the same values
-        holders = [s for s in step.inputs if s != MISSING and _axes(inference.type_of(s), symbol)]
-        counts = [s for s in step.inputs if s != MISSING and _contents_have(inference.type_of(s), symbol)]
-        if not holders and not counts:
+@attrs.frozen
+class Mixing:
+    """A node that may combine items: why, and whether it moves windows over the axis as over those of an image."""
+
+    step: NodeStep
+    reason: str
+    spatial: bool = False
+
+    def __str__(self) -> str:
+        """The operator and the node with the reason."""
+        return f"{self.step.operation.kind.op} {self.step.site} may mix the items of the batch: {self.reason}"
+
+
+def find_mixing(inference: Inference, symbol: Dimension) -> Mixing | None:
+    """The first node that may combine items, whose number is `symbol`; None where they stay separate everywhere."""
+    counts: set[int] = set()
+    for step in inference.compiled.steps:
+        if step.operation.op_def is not None and step.operation.op_def.container:  # the same values
+            if not counts.isdisjoint(step.inputs):
+                counts.update(slot for slot in step.outputs if slot != UNUSED)
             continue
-        if step.operation.call is None or step.operation.bodies:
-            return step
-        if not _keeps_separate(inference, step, symbol, holders, contiguous):
-            return step
+        try:
+            _NodeItems(inference, step, symbol, counts).check()
+        except _MixedItemsError as error:
+            return Mixing(step, error.reason, error.spatial)
     return None
 
 
-def _keeps_separate(
-    inference: Inference, step: NodeStep, symbol: Dimension, holders: list[int], contiguous: set[int]
-) -> bool:
-    """Whether a node leaves the items separate; adds its outputs with contiguous items to `contiguous`."""
-    outputs, batch = _run_with_symbols(inference, step, symbol)
-    for position, slot in enumerate(step.outputs):
-        if slot == UNUSED:
-            continue
-        computed = inference.type_of(slot)
-        axes = _axes(computed, symbol)
-        if not axes:
-            if holders and (not isinstance(computed, TensorType) or computed.elements is None):
-                return False  # a reduction, a selection, or a sequence
-            continue
-        if len(axes) > 1 or outputs is None:
+class _MixedItemsError(Exception):
+    """Internal: items may be combined. Caught in `find_mixing`."""
+
+    def __init__(self, reason: str, spatial: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.spatial = spatial
+
+
+class _NodeItems:
+    """The items of the inputs and outputs of one node.
+
+    `counts` are the values that depend on the number of items without displaying it; `check` adds those of the node.
+    """
+
+    def __init__(self, inference: Inference, step: NodeStep, symbol: Dimension, counts: set[int]) -> None:
+        self.inference = inference
+        self.step = step
+        self.symbol = symbol
+        self.counts = counts
+        slots = step.arguments
+        self.types = [None if slot == MISSING else inference.type_of(slot) for slot in slots]
+        self.axes = {i: axes for i, type_ in enumerate(self.types) if (axes := self._axes(type_))}
+        """The axes of items by position of the input."""
+        self.numbers = [i for i, slot in enumerate(slots) if slot in counts or self._has_number(self.types[i])]
+        """The positions of the inputs whose contents depend on the number of items."""
+
+    def check(self) -> None:
+        """Raise _MixedItemsError where items may be combined."""
+        if any(self._is_container_of_items(type_) for type_ in self._all_inputs()):
+            raise _MixedItemsError("it reads a sequence of them")
+        if not self.axes and not self.numbers and not self._captures_items():
+            return
+        if self.step.operation.call is None or self.step.operation.bodies:
+            raise _MixedItemsError("it runs a graph of its own")
+        outputs = [(k, slot, self.inference.type_of(slot)) for k, slot in enumerate(self.step.outputs) if slot != UNUSED]
+        with_items = [(k, type_) for k, _, type_ in outputs if isinstance(type_, TensorType) and self._axes(type_)]
+        self._check_outputs_without_items(outputs)
+        for index, type_ in with_items:
+            self._check_output(index, type_)
+
+    def _check_outputs_without_items(self, outputs: Sequence[tuple[int, int, Type | None]]) -> None:
+        """An output without the axis has the sizes of its inputs as contents, or combines all items."""
+        for _, slot, type_ in outputs:
+            if isinstance(type_, TensorType) and self._axes(type_):
+                continue
+            known = isinstance(type_, TensorType) and type_.elements is not None and None not in type_.elements
+            if self.axes and not known:
+                for position, axes in self.axes.items():
+                    self._use(position, axes[0])
+                raise _MixedItemsError(f"{self._describe_input()} is not in its output")
+            if not known:
+                self.counts.add(slot)
+
+    def _check_output(self, index: int, output: TensorType) -> None:
+        axes = self._axes(output)
+        if len(axes) > 1 or any(len(own) > 1 for own in self.axes.values()):
+            raise _MixedItemsError("the size is that of two axes")
+        (axis,) = axes
+        source = self._viewed_input(index)
+        if source is not None and source in self.axes:
+            self._check_view(source, output, axis)
+            return
+        uses = {i: self._use(i, own[0]) for i, own in self.axes.items()}
+        if not self._is_multiple(output.shape[axis]):
+            raise _MixedItemsError(f"axis {axis} of its output has {output.shape[axis]} items")
+        probe = _Probe(self, uses)
+        if any(probe.is_data(i, index, axis) for i in self.numbers):
+            raise _MixedItemsError("it computes with the number of items")
+        if not self.axes:
+            for position in self.numbers:
+                self._use(position, axis, created=True)
+            return
+        if not probe.keeps(index, axis):
+            raise _MixedItemsError(f"{self._describe_input()} is not an axis of its output")
+        if self.numbers and not all(self._same_place(i, own[0], output, axis) for i, own in self.axes.items()):
+            raise _MixedItemsError(f"{self._describe_input()} becomes axis {axis}")
+
+    def _viewed_input(self, index: int) -> int | None:
+        op_def = self.step.operation.op_def
+        return None if op_def is None else op_def.views.get(index)
+
+    def _check_view(self, source: int, output: TensorType, axis: int) -> None:
+        """The elements before each item are as many as before, and a first axis of items stays the first.
+
+        `[batch, 6]` may become `[1, 6*batch]` without a loss, but then a constant 1 stands for the batch.
+        """
+        type_ = self.types[source]
+        assert isinstance(type_, TensorType)
+        store, (own,) = self.inference.store, self.axes[source]
+        before, after = prod(type_.shape.require()[:own]), prod(output.shape.require()[:axis])
+        if not self._is_multiple(output.shape[axis]):
+            raise _MixedItemsError(f"axis {axis} of its output has {output.shape[axis]} items")
+        moved = axis > 0 and before == 1 and output.shape[axis] != type_.shape[own]
+        if moved or store.canon(before) != store.canon(after) or not self._is_multiple(type_.shape[own]):
+            raise _MixedItemsError(f"{self._describe_input(source)} becomes axis {axis} with parts of several items")
+
+    def _use(self, position: int, axis: int, *, created: bool = False) -> AxisUse:
+        """What the operator does along an axis. Raises _MixedItemsError unless it keeps the items separate."""
+        operation, graph = self.step.operation, self.step.compiled.graph
+        kind = operation.kind
+        version = graph.opsets.get(kind.domain, 0)
+        rule = self.step.compiled.registry.axis_rule(graph.dialect, kind.domain, kind.op, version)
+        where = f"axis {axis} of its output" if created else self._describe_input(position)
+        if rule is None or operation.op_def is None or operation.call is None:
+            raise _MixedItemsError(f"no axis rule of the operator says what it does along {where}")
+        types = [None if slot == UNUSED else self.inference.type_of(slot) for slot in self.step.outputs]
+        try:
+            attributes, positions = operation.call.operands(self.types)
+            own = [self.types[i] for i in positions]
+            context = CostContext(operation.op_def, own, types, attributes, self.inference.store, version)
+            use = rule(context, list(positions).index(position), axis)
+        except (NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
+            use = AxisUse.MIXED
+        if use in (AxisUse.MIXED, AxisUse.SPATIAL):
+            verb = "moves windows over" if use is AxisUse.SPATIAL else "does not compute item by item along"
+            raise _MixedItemsError(f"it {verb} {where}", use is AxisUse.SPATIAL)
+        return use
+
+    def _same_place(self, position: int, own: int, output: TensorType, axis: int) -> bool:
+        """Whether an axis of an input is that of the output, counted from the front or from the end."""
+        type_ = self.types[position]
+        assert isinstance(type_, TensorType)
+        return own == axis or len(type_.shape) - own == len(output.shape) - axis
+
+    def _describe_input(self, position: int | None = None) -> str:
+        """`axis 0 of x`."""
+        at = next(iter(self.axes), 0) if position is None else position
+        axis = self.axes[at][0] if at in self.axes else 0
+        name = self.inference.compiled.names[self.step.arguments[at]]
+        return f"axis {axis} of {name}"
+
+    def _axes(self, type_: Type | None) -> list[int]:
+        """The axes whose size depends on the number of items."""
+        dims = type_.shape.dims or () if isinstance(type_, TensorType) else ()
+        return [axis for axis, d in enumerate(dims) if isinstance(d, Dimension) and self.symbol in d.symbols()]
+
+    def _has_number(self, type_: Type | None) -> bool:
+        """Whether the number of items is in the contents of a tensor, or of the tensors of a sequence."""
+        elements = [e for tensor in _tensors_in(type_) for e in tensor.elements or ()]
+        return any(self.symbol in d.symbols() for e in elements for d in dims_in(e))
+
+    def _is_multiple(self, dim: Dim) -> bool:
+        """Whether a size is the number of items times a number that does not depend on it."""
+        factor = substitute(dim, {self.symbol: 1})
+        store = self.inference.store
+        return store.canon(factor * self.symbol) == store.canon(dim)
+
+    def _all_inputs(self) -> list[Type | None]:
+        return [None if slot == MISSING else self.inference.type_of(slot) for slot in self.step.inputs]
+
+    def _captures_items(self) -> bool:
+        captured = self.step.inputs[len(self.step.arguments) :]
+        types = [(slot, self.inference.type_of(slot)) for slot in captured if slot != MISSING]
+        return any(slot in self.counts or self._axes(t) or self._has_number(t) for slot, t in types)
+
+    def _is_container_of_items(self, type_: Type | None) -> bool:
+        """Whether a value is a sequence of tensors with items."""
+        return not isinstance(type_, TensorType) and any(map(self._axes, _tensors_in(type_)))
+
+
+class _Probe:
+    """The rule of a node with a symbol of its own for the axis of items of each input: the outputs display it.
+
+    Aligned inputs with the same number of items have the same symbol. Contents have that of the first input.
+    """
+
+    def __init__(self, items: _NodeItems, uses: Mapping[int, AxisUse]) -> None:
+        self.items = items
+        self.store = items.inference.store.copy()
+        self.marks: dict[int, Dimension] = {}
+        shared: dict[Dim, Dimension] = {}
+        for position, (axis,) in items.axes.items():
+            type_ = items.types[position]
+            assert isinstance(type_, TensorType)
+            dim = type_.shape[axis]
+            known = shared.get(dim) if uses[position] is AxisUse.ALIGNED else None
+            mark = self.marks[position] = known or self.store.scope.fresh(f"probe.{position}", 2)
+            shared.setdefault(dim, mark)
+        self.number = shared.get(items.symbol)
+        self.inputs = [self._marked(position, type_) for position, type_ in enumerate(items.types)]
+        self.outputs = self._run(self.inputs)
+
+    def _marked(self, position: int, type_: Type | None) -> Type | None:
+        if not isinstance(type_, TensorType) or type_.shape.dims is None:
+            return type_
+        dims, elements = list(type_.shape.dims), type_.elements
+        if position in self.marks:
+            dims[self.items.axes[position][0]] = self.marks[position]
+            elements = None
+        elif elements is not None and self.number is not None:
+            values: dict[Dimension, Dim] = {self.items.symbol: self.number}
+            elements = [substitute(e, values) if isinstance(e, Dimension) else e for e in elements]
+        return PartialTensor(type_.dtype, Shape(dims), elements)
+
+    def _run(self, inputs: Sequence[Type | None]) -> list[Type] | None:
+        """The outputs of the rule; None where it fails."""
+        call, step = self.items.step.operation.call, self.items.step
+        assert call is not None
+        try:
+            return list(call.run(inputs, self.store, step.site).types)
+        except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
+            return None
+
+    def _dim(self, outputs: Sequence[Type] | None, index: int, axis: int) -> Dim | None:
+        output = outputs[index] if outputs is not None and index < len(outputs) else None
+        if not isinstance(output, TensorType) or output.shape.dims is None or axis >= len(output.shape.dims):
+            return None
+        return self.store.canon(output.shape[axis])
+
+    def keeps(self, index: int, axis: int) -> bool:
+        """Whether the size of this axis of an output is that of the items of every input."""
+        dim = self._dim(self.outputs, index, axis)
+        return all(self.store.canon(mark) is dim for mark in self.marks.values())
+
+    def is_data(self, position: int, index: int, axis: int) -> bool:
+        """Whether an input is not read as a size: this axis of an output has its size without the contents too."""
+        type_ = self.items.types[position]
+        if not isinstance(type_, TensorType):
             return False
-        axis = axes[0]
-        assert isinstance(computed, TensorType)
-        is_batch = computed.shape[axis] is symbol
-        output = outputs[position]
-        dim = output.shape[axis] if isinstance(output, TensorType) and output.shape.dims is not None else None
-        preserved = dim in batch if isinstance(dim, Dimension) else False
-        if not preserved and holders and not (axis == 0 and contiguous.issuperset(holders)):
-            return False
-        if axis == 0 and (is_batch or contiguous.issuperset(holders)):
-            contiguous.add(slot)
-    return True
+        inputs = list(self.inputs)
+        inputs[position] = PartialTensor(type_.dtype, type_.shape, None)
+        dim = self._dim(self._run(inputs), index, axis)
+        expected = self._dim(self.outputs, index, axis)
+        return dim is not None and dim == expected
 
 
-def _run_with_symbols(
-    inference: Inference, step: NodeStep, symbol: Dimension
-) -> tuple[list[Type] | None, set[Dimension]]:
-    """The outputs of a rule with a symbol for each axis of its inputs (None: it fails), and those of batch axes."""
-    assert step.operation.call is not None
-    store = inference.store.copy()
-    batch: set[Dimension] = set()
-    marks: dict[Dim, Dimension] = {}
-    inputs: list[Type | None] = []
-    for position, slot in enumerate(step.arguments):
-        type_ = None if slot == MISSING else inference.type_of(slot)
-        reads = step.operation.call.reads(position) and isinstance(type_, TensorType) and type_.elements is not None
-        if isinstance(type_, TensorType) and type_.shape.dims is not None and not reads:
-            dims = [_mark(store, d, f"{slot}.{axis}", symbol, marks, batch) for axis, d in enumerate(type_.shape.dims)]
-            type_ = PartialTensor(type_.dtype, Shape(dims), None)
-        inputs.append(type_)
-    try:
-        types = list(step.operation.call.run(inputs, store, step.site).types)
-    except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
-        return None, batch
-    return [_canonical(store, type_) for type_ in types], {
-        s for b in batch if isinstance(s := store.canon(b), Dimension)
-    }
-
-
-def _mark(
-    store: ShapeStore, dim: Dim, site: str, symbol: Dimension, marks: dict[Dim, Dimension], batch: set[Dimension]
-) -> Dim:
-    """The symbol for an axis, the same for all axes that are the batch; sizes of 1 stay, since they broadcast."""
-    if dim == 1:
-        return dim
-    known = marks if dim is symbol else {}
-    mark = known.get(dim) or store.scope.fresh(f"probe.{site}", 0 if dim == 0 else 2)
-    if isinstance(dim, Dimension) and symbol in dim.symbols():
-        batch.add(mark)
-    if dim is symbol:
-        marks[dim] = mark
-    return mark
-
-
-def _canonical(store: ShapeStore, type_: Type) -> Type:
-    if not isinstance(type_, TensorType) or type_.shape.dims is None:
-        return type_
-    return PartialTensor(type_.dtype, Shape(map(store.canon, type_.shape.dims)), None)
-
-
-def _axes(type_: Type | None, symbol: Dimension) -> list[int]:
-    """The axes whose size depends on the batch."""
-    dims = type_.shape.dims or () if isinstance(type_, TensorType) else ()
-    return [axis for axis, d in enumerate(dims) if isinstance(d, Dimension) and symbol in d.symbols()]
-
-
-def _contents_have(type_: Type | None, symbol: Dimension) -> bool:
-    elements = type_.elements or () if isinstance(type_, TensorType) else ()
-    return any(symbol in d.symbols() for e in elements for d in dims_in(e))
+def _tensors_in(type_: Type | None) -> list[TensorType]:
+    """A tensor, or the tensors of a sequence."""
+    if isinstance(type_, TensorType):
+        return [type_]
+    if isinstance(type_, SequenceType):
+        parts = [type_.element] if type_.items is None else type_.items
+        return [tensor for part in parts for tensor in _tensors_in(part)]
+    return []

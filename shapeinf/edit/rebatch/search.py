@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from shapeinf.api import infer
+from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.rebatch.flows import is_integer_list, is_only_size, upstream_constants
-from shapeinf.edit.rebatch.items import mixing_node
+from shapeinf.edit.rebatch.items import find_mixing
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
@@ -19,6 +20,8 @@ from shapeinf.result import Result
 
 MAX_OTHERS = 16
 """The most items that are listed where the search fails."""
+PERIODS, MARGIN = 4, 64
+"""Another legal size of a spatial axis is searched up to so many times the old size, and the margin."""
 COPY, REST = 0, -1
 """The new values of items: the size of the same axis of the input, and the size that the other elements leave."""
 
@@ -39,10 +42,14 @@ class Rewrite:
 
 @attrs.frozen
 class Obstacle:
-    """A reason why the axis cannot be dynamic; `index` is that of the node in execution order."""
+    """A reason why the axis cannot be dynamic; `index` is that of the node in execution order.
+
+    `spatial`: windows move over the axis, so that it is no batch.
+    """
 
     index: int
     text: str
+    spatial: bool = False
 
 
 _Attempt = tuple[tuple[Rewrite, ...], dict[str, PartialTensor], Result, Obstacle | None]
@@ -51,7 +58,10 @@ _Attempt = tuple[tuple[Rewrite, ...], dict[str, PartialTensor], Result, Obstacle
 
 @attrs.define
 class Search:
-    """A search: the graph and the rewrites so far."""
+    """A search: the graph and the rewrites so far.
+
+    `spatial`: the axis is no batch. Its items may be combined, and preconditions may leave some sizes illegal.
+    """
 
     graph: Graph
     old: int
@@ -59,6 +69,7 @@ class Search:
     name: str
     options: InferenceOptions
     base: Result
+    spatial: bool = False
     constants: dict[str, PartialTensor] = attrs.Factory(dict)
     rewrites: list[Rewrite] = attrs.Factory(list)
 
@@ -79,11 +90,25 @@ class Search:
         ]
         symbol = result.scope.symbol(self.name)
         for precondition in result.contract.preconditions:
-            if any(isinstance(d, Dimension) and symbol in d.symbols() for d in precondition.terms):
+            if self._fixes(precondition, symbol):
                 obstacles.append(Obstacle(_index_of(result, precondition.node), str(precondition)))
-        obstacles += self._output_obstacles(result, symbol)
+        if not self.spatial:
+            obstacles += self._output_obstacles(result, symbol)
         first = min(obstacles, key=lambda obstacle: obstacle.index, default=None)
-        return self._mixing_obstacle(result, first) or first
+        return (None if self.spatial else self._mixing_obstacle(result, first)) or first
+
+    def _fixes(self, precondition: Precondition, symbol: Dimension) -> bool:
+        """Whether a precondition is one on the axis: of a batch any, else one that leaves no size but the old one.
+
+        An assumption is none: the graph runs where it does not hold.
+        """
+        if precondition.kind == "assumption" or symbol not in precondition.free_symbols:
+            return False
+        if not self.spatial:
+            return True
+        larger = range(self.old + 1, self.limit + 1)
+        alone = len(precondition.free_symbols) == 1 and len(precondition.symbols) == 1
+        return alone and all(precondition.holds({precondition.symbols[0]: size}) is False for size in larger)
 
     def _new_violations(self, result: Result) -> list[Diagnostic]:
         """The violations that do not occur with the old size."""
@@ -96,11 +121,8 @@ class Search:
             steps = result.inference.compiled.steps[: first.index]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
             result = self._infer(graph, self.name)
-        step = mixing_node(result.inference, result.scope.symbol(self.name))
-        if step is None:
-            return None
-        text = f"{step.operation.kind.op} {step.site} may mix the items of the batch"
-        return Obstacle(step.index, text)
+        mixing = find_mixing(result.inference, result.scope.symbol(self.name))
+        return None if mixing is None else Obstacle(mixing.step.index, str(mixing), mixing.spatial)
 
     def _output_obstacles(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that have the old size on the changed axis, and the symbol on another."""
@@ -226,6 +248,18 @@ class Search:
                 if isinstance(a, int) and substitute(b, values) != a:
                     return False
         return True
+
+    @property
+    def limit(self) -> int:
+        """The largest size that is tried for a spatial axis."""
+        return PERIODS * self.old + MARGIN
+
+    def other_sizes(self, result: Result) -> list[int]:
+        """At most two other sizes: of a batch any, else the next legal ones."""
+        if not self.spatial:
+            return [self.old + 1, 2 * self.old + 3]
+        larger = range(self.old + 1, self.limit + 1)
+        return list(result.contract.solve(self.name, larger))[:2]
 
     def holds_at(self, symbolic: Result, size: int) -> bool:
         """Whether the graph runs with another size of the axis, and has the shapes of the symbolic result there."""
