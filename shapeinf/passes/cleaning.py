@@ -11,11 +11,12 @@ import onnx
 import onnx_ir as ir
 
 from shapeinf.formats.files import ExternalData
-from shapeinf.passes.comparison import Comparison, compare
+from shapeinf.passes.comparison import compare
 from shapeinf.passes.model_files import read_model, write_model
 from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
 from shapeinf.passes.report import CleanReport
 from shapeinf.passes.skeleton import duplicate, to_proto
+from shapeinf.runtime.numbers import Comparison
 
 
 @attrs.frozen(repr=False)

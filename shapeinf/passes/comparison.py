@@ -1,8 +1,4 @@
-"""The comparison of the outputs of two models in onnxruntime, on random inputs of several sizes.
-
-Fused weights are rounded once more, and terms are summed in another order. So floats may differ by a multiple of the
-precision of their type, relative to the largest number of the output (`TOLERANCES`). All other values must be equal.
-"""
+"""The comparison of the outputs of two models in onnxruntime, on random inputs of several sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import attrs
-import numpy as np
 import onnx_ir as ir
 
 from shapeinf.api import as_graph, infer
@@ -27,28 +22,10 @@ from shapeinf.passes.skeleton import skeleton, to_proto
 from shapeinf.passes.weights import external_tensors
 from shapeinf.result import Result
 from shapeinf.runtime.feeds import feeds
+from shapeinf.runtime.numbers import Comparison, difference_of
 from shapeinf.runtime.onnx_runtime import create_session, import_onnxruntime
 from shapeinf.runtime.protocol import Refusal, refusals
 from shapeinf.runtime.sizes import RunSizes, choose_sizes
-
-TOLERANCES: Mapping[str, float] = {"float16": 1e-2, "bfloat16": 8e-2, "float32": 1e-4, "float64": 1e-12}
-"""The largest difference, relative to the largest number of an output: about ten roundings of float16 and bfloat16,
-a thousand of float32 and of float64, whose networks are deeper."""
-
-
-@attrs.frozen
-class Comparison:
-    """The runs of two models: the sizes of each run, the differences, and why nothing was compared (else empty)."""
-
-    bindings: tuple[Mapping[str, int], ...]
-    differences: tuple[str, ...]
-    refused: str = ""
-
-    @property
-    def equal(self) -> bool:
-        """Whether there was a run, and nothing differed in any."""
-        return bool(self.bindings) and not self.differences and not self.refused
-
 
 def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
     """Run both models at two bindings (one where all sizes are fixed) and compare. Raises MissingPackageError."""
@@ -136,35 +113,6 @@ def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:
         names = [output.name for output in sessions[0].get_outputs()]
         pairs = zip(names, expected, repeated, results, strict=True)
         where = ", ".join(f"{name}={size}" for name, size in sizes.sizes.items())
-        texts = [(name, _difference(a, c)) for name, a, b, c in pairs if not _difference(a, b)]
+        texts = [(name, difference_of(a, c)) for name, a, b, c in pairs if not difference_of(a, b)]
         return [f"{name}: {text}" + (f" at {where}" if where else "") for name, text in texts if text]
     raise refusal or Refusal("there are no values for its inputs")
-
-
-def _difference(expected: Any, result: Any) -> str:
-    """How two outputs differ; empty where they do not."""
-    if isinstance(expected, list):
-        if len(expected) != len(result):
-            return f"{len(expected)} items and {len(result)}"
-        return next((text for a, b in zip(expected, result, strict=True) if (text := _difference(a, b))), "")
-    if not isinstance(expected, np.ndarray):
-        return "" if expected is None and result is None else "" if str(expected) == str(result) else "other values"
-    if expected.dtype != result.dtype or expected.shape != result.shape:
-        return f"{expected.dtype.name}{list(expected.shape)} and {result.dtype.name}{list(result.shape)}"
-    tolerance = TOLERANCES.get(expected.dtype.name)
-    if tolerance is None or not expected.size:
-        return "" if np.array_equal(expected, result) else "other values"
-    return _float_difference(expected.astype(np.float64), result.astype(np.float64), tolerance)
-
-
-def _float_difference(expected: Any, result: Any, tolerance: float) -> str:
-    finite = np.isfinite(expected)
-    if not np.array_equal(finite, np.isfinite(result)) or not np.array_equal(
-        expected[~finite], result[~finite], equal_nan=True
-    ):
-        return "other infinities or NaNs"
-    if not finite.any():
-        return ""
-    largest = float(np.abs(expected[finite]).max())
-    difference = float(np.abs(expected[finite] - result[finite]).max())
-    return "" if difference <= tolerance * max(largest, 1.0) else f"numbers differ by {difference:.3g} of {largest:.3g}"

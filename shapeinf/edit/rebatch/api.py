@@ -31,14 +31,18 @@ class Rebatched:
         result: its shapes.
         rewrites: the rewritten items of constants.
         axes: the dynamic axis of each changed input.
+        name: the name of the dim.
         size: the old size.
+        sizes: two other sizes that the graph was inferred at.
         spatial: whether the axis is no batch: its items may be combined.
     """
 
     result: Result
     rewrites: tuple[Rewrite, ...]
     axes: Mapping[str, int]
+    name: str
     size: int
+    sizes: tuple[int, ...]
     spatial: bool
     _graph: Graph = attrs.field(repr=False)
 
@@ -134,7 +138,7 @@ def rebatch(
     for size in sizes:
         if not search.holds_at(result, size):
             raise RebatchError(f"{which} cannot be made dynamic: the graph fails where it is {size}")
-    return Rebatched(result, tuple(search.rewrites), chosen, old, search.spatial, graph)
+    return Rebatched(result, tuple(search.rewrites), chosen, name, old, tuple(sizes), search.spatial, graph)
 
 
 def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequence[str]) -> tuple[dict[str, int], int]:
