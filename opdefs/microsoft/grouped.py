@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from opdefs.microsoft.attention import HIDDEN_SIZE, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import part_size, require_choice, require_count, require_single, require_vector
@@ -10,6 +12,9 @@ from opdefs.rules.unknowns import is_steady
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
+
+if TYPE_CHECKING:
+    from shapeinf.ops import CostContext
 
 
 def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: int, kv_heads: int) -> tuple[Dim, Dim]:
@@ -91,6 +96,19 @@ def group_query_attention(
         for past, name in ((past_key, "past_key"), (past_value, "past_value"))
     )
     return Shape((batch, tokens, hidden)), present_key, present_value, Shape((batch, num_heads, tokens, total))
+
+
+@onnx.run_values("GroupQueryAttention", domain=MS)
+def lengths_of_a_prompt(c: CostContext) -> dict[int, int]:
+    """`seqlens_k` is the number of tokens less 1, `total_sequence_length` their number.
+
+    All tokens are new where they fit into the buffer of past ones, else they follow these.
+    """
+    tokens, buffer = c.input(1 if c.has_input(1) else 0)[1], c.input(3)[2] if c.has_input(3) else 0
+    if not isinstance(tokens, int) or not isinstance(buffer, int):
+        return {}
+    total = tokens if tokens <= buffer else buffer + tokens
+    return {5: total - 1, 6: total}
 
 
 def _read_total(c: InferenceContext, batch: Dim, lengths: Shape, total: Value) -> Dim | None:

@@ -154,6 +154,11 @@ class Contract:
             return self
         return Contract(again(lower), self.work)
 
+    def bind(self, sizes: Mapping[str, int]) -> Contract:
+        """The contract where some dims have these sizes; the same one where they are illegal. Raises UnknownNameError."""
+        inference = self._contract_for(sizes)._infer(sizes) if sizes else self._inference
+        return self if isinstance(inference, Answer) else Contract(inference, self.work)
+
     def _check(self, sizes: Mapping[str, int]) -> Answer:
         inference = self._infer(sizes)
         if isinstance(inference, Answer):

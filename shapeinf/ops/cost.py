@@ -134,6 +134,9 @@ class CostContext:
 
 CostRule = Callable[[CostContext], OpCost]
 
+ValueRule = Callable[[CostContext], Mapping[int, int]]
+"""By position of an input, the number that all its elements have in a run at the sizes of a call."""
+
 
 def _shape(value: Type | None, role: str) -> Shape:
     if value is None:

@@ -29,7 +29,7 @@ from shapeinf.sharing import BUILD_LOCK, build_once
 
 if TYPE_CHECKING:
     from shapeinf.ops.axes import AxisRule
-    from shapeinf.ops.cost import CostRule
+    from shapeinf.ops.cost import CostRule, ValueRule
 
 ENTRY_POINTS = "shapeinf.opdefs"
 
@@ -42,6 +42,7 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 Function = TypeVar("Function", bound=Callable[..., object])
 CostFunction = TypeVar("CostFunction", bound="CostRule")
 AxisFunction = TypeVar("AxisFunction", bound="AxisRule")
+ValueFunction = TypeVar("ValueFunction", bound="ValueRule")
 T = TypeVar("T")
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
@@ -117,6 +118,7 @@ class Dialect:
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
         self._costs: VersionedRules[CostRule] = VersionedRules(costs)
         self._axes: VersionedRules[AxisRule] = VersionedRules(axes)
+        self._run_values: VersionedRules[ValueRule] = VersionedRules()
 
     def __call__(
         self,
@@ -229,6 +231,19 @@ class Dialect:
 
         return register
 
+    def run_values(self, *names: str, since: int = 1, domain: str = "") -> Callable[[ValueFunction], ValueFunction]:
+        """Register the decorated function as the value rule of these operators from a version on.
+
+        A value rule returns, by position, the number that all elements of an input have in a run at some sizes, where
+        a runtime refuses most others: the lengths of a cache, for example.
+        """
+
+        def register(function: ValueFunction) -> ValueFunction:
+            self._run_values.add(domain, names, since, function)
+            return function
+
+        return register
+
     @property
     def cost_problems(self) -> list[str]:
         """Messages about modules with cost rules that could not be imported."""
@@ -245,6 +260,10 @@ class Dialect:
     def axis_rule(self, domain: str, op: str, version: int) -> AxisRule | None:
         """The axis rule in force at a version of an operator; None where it has none."""
         return self._find(self._axes, domain, op, version)
+
+    def value_rule(self, domain: str, op: str, version: int) -> ValueRule | None:
+        """The value rule in force at a version of an operator; None where it has none."""
+        return self._find(self._run_values, domain, op, version)
 
     def _find(self, rules: VersionedRules[T], domain: str, op: str, version: int) -> T | None:
         """A rule that the modules of its kind register, or the module that has the operator's shape function."""
@@ -465,6 +484,11 @@ class OpRegistry:
         """The axis rule in force at a version; None for an unknown dialect, and for an operator without one."""
         operators = self.dialect(dialect)
         return None if operators is None else operators.axis_rule(domain, op, version)
+
+    def value_rule(self, dialect: str, domain: str, op: str, version: int) -> ValueRule | None:
+        """The value rule in force at a version; None for an unknown dialect, and for an operator without one."""
+        operators = self.dialect(dialect)
+        return None if operators is None else operators.value_rule(domain, op, version)
 
     def is_versioned(self, dialect: str) -> bool:
         """Whether messages display the versions of a dialect's operators; true for an unknown dialect."""

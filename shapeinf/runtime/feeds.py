@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from shapeinf.engine.compiled import CompiledGraph
+from shapeinf.errors import NotKnown
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Element, TensorType
+from shapeinf.ops import CostContext
 from shapeinf.result import Result
 from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import Refusal
@@ -40,7 +43,8 @@ def feeds(
     Raises Refusal for an input that cannot be filled, and for inputs of more than `MAX_BYTES`.
     """
     types = {name: _dtype(result, name, arrays) for name in _fed_inputs(result)}
-    known = elements or {}
+    required = {name: (value,) * int(np.prod(shapes[name])) for name, value in required_values(result).items()}
+    known = {**{name: values for name, values in required.items() if name not in arrays}, **(elements or {})}
     total = sum(int(np.prod(shapes[name], dtype=object)) * numpy_type(dtype).itemsize for name, dtype in types.items())
     if total > MAX_BYTES:
         raise Refusal(f"its inputs would take {exact_bytes(total)}: bind smaller sizes")
@@ -83,6 +87,43 @@ def compared_values(result: Result, name: str) -> list[int]:
             if len(contents) == 1 and isinstance(contents[0], int):
                 values.setdefault(int(contents[0]))
     return list(values)[:MAX_COMPARED]
+
+
+def required_values(result: Result) -> dict[str, int]:
+    """The number that all elements of an input have, by the value rules of the nodes that read it.
+
+    The input may pass through nodes with a single operand first, such as a cast.
+    """
+    compiled, inference = result.inference.compiled, result.inference
+    graph, inputs = compiled.graph, set(_fed_inputs(result))
+    values: dict[str, int] = {}
+    for step in compiled.steps:
+        operation, kind = step.operation, step.operation.kind
+        version = graph.opsets.get(kind.domain, 0)
+        rule = compiled.registry.value_rule(graph.dialect, kind.domain, kind.op, version)
+        if rule is None or operation.op_def is None:
+            continue
+        types = [None if slot == MISSING else inference.type_of(slot) for slot in step.arguments]
+        try:
+            context = CostContext(operation.op_def, types, [], kind.attrs, inference.store, version)
+            required = rule(context)
+        except NotKnown:
+            continue
+        for position, value in required.items():
+            name = _source_name(compiled, step.arguments[position]) if position < len(step.arguments) else None
+            if name in inputs:
+                values.setdefault(name, value)
+    return values
+
+
+def _source_name(compiled: CompiledGraph, slot: int) -> str | None:
+    """The value that a slot is computed from by nodes with a single operand; None where it is absent."""
+    while slot != MISSING and (producer := compiled.producers[slot]) is not None:
+        operands = compiled.step(producer).inputs
+        if len(operands) != 1:
+            return None
+        (slot,) = operands
+    return None if slot == MISSING else compiled.names[slot]
 
 
 def _fed_inputs(result: Result) -> list[str]:

@@ -176,9 +176,9 @@ class OnnxRuntimeModel:
         """Run with an IOBinding of the buffers; if the file declares other shapes, a copy with those of the buffers."""
         session = self.plain_session()
         declared = {output.name: output.shape for output in session.get_outputs()}
-        wrong = {b.name: b.shape for b in buffers if not _agrees(declared.get(b.name), b.shape)}
+        wrong = {b.name: b for b in buffers if not _agrees(declared.get(b.name), b.shape)}
         if wrong:
-            session = self._session(bytes_with_declared_shapes(self.graph, wrong), optimized=True)
+            session = self._session(bytes_with_declared_types(self.graph, wrong), optimized=True)
         binding = session.io_binding()
         for name, value in (feeds.values or {}).items():
             binding.bind_ortvalue_input(name, value)
@@ -213,14 +213,16 @@ def _agrees(declared: Sequence[int | str | None] | None, shape: tuple[int, ...])
     )
 
 
-def bytes_with_declared_shapes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
-    """The bytes of the model with these declared shapes of outputs."""
+def bytes_with_declared_types(graph: Graph, buffers: Mapping[str, Buffer]) -> bytes:
+    """The bytes of the model with the types of buffers as the declared ones of outputs."""
     model = onnx.load_from_string(model_bytes(graph))
     for output in model.graph.output:
-        if output.name in shapes:
+        if output.name in buffers:
+            buffer = buffers[output.name]
+            output.type.tensor_type.elem_type = ONNX_CODES[buffer.dtype]
             dims = output.type.tensor_type.shape.dim
             del dims[:]
-            for size in shapes[output.name]:
+            for size in buffer.shape:
                 dims.add(dim_value=size)
     return bytes(model.SerializeToString())
 

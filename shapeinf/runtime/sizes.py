@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
@@ -18,6 +18,10 @@ from shapeinf.solver.sampling import Binding, distinct_bindings
 
 MAX_CHECKED = 12
 """The most bindings with which the graph is inferred; the first one without a violation is chosen."""
+LARGEST = 128
+"""The largest size of a dim that is solved for."""
+MAX_RANKED = 512
+"""The most bindings that are ranked by the contract."""
 
 Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
 """Runs the inference with these sizes of named dims and shapes of inputs, under the user's assumptions."""
@@ -45,7 +49,16 @@ class RunSizes:
 def choose_sizes(
     symbolic: Result, infer: Infer, sizes: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
 ) -> RunSizes:
-    """Sizes for a run: the user's, with small legal ones for all other dims.
+    """The first of `legal_sizes`, which see."""
+    return next(legal_sizes(symbolic, infer, sizes, arrays))
+
+
+def legal_sizes(
+    symbolic: Result, infer: Infer, sizes: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
+) -> Iterator[RunSizes]:
+    """Sizes for a run: the user's, with small legal ones for all other dims, several times; at least one.
+
+    The contract decides what is legal; where no small sizes are, it is solved for one dim after the other.
 
     `arrays` has the shapes of the user's arrays by input. Raises UnknownNameError for a dim or input that the model
     does not have, ShapeInferenceError where the shapes of arrays contradict the model or each other, and where no
@@ -57,7 +70,9 @@ def choose_sizes(
     first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
     fallback: RunSizes | None = None
-    for binding in _candidates(first, open_dims):
+    found = False
+
+    def run_at(binding: Binding) -> RunSizes:
         shapes = {name: _shape(first, name, binding) for name in names if first.tensors[name].kind == "tensor"}
         named = {name: size for name, size in binding.items() if not first.scope.symbol(name).is_anonymous}
         replaced = {
@@ -65,12 +80,20 @@ def choose_sizes(
         }
         result = infer({**bind, **named}, replaced)
         chosen = {label: binding[symbol.name] for symbol, label in open_dims.items()}
-        run = RunSizes({**bind, **chosen}, chosen, shapes, result, _elements(result, names))
-        if not certain_violations(result.inference):
-            return run
+        return RunSizes({**bind, **chosen}, chosen, shapes, result, _elements(result, names))
+
+    for binding in _candidates(first, open_dims):
+        run = run_at(binding)
+        if not certain_violations(run.result.inference):
+            found = True
+            yield run
         fallback = fallback or run
+    if found:
+        return
     assert fallback is not None
-    return fallback
+    solved = _solve_sizes(first, open_dims)
+    run = fallback if solved is None else run_at(solved)
+    yield fallback if certain_violations(run.result.inference) else run
 
 
 def _add_sizes_of_arrays(
@@ -118,11 +141,28 @@ def _candidates(result: Result, open_dims: Mapping[Dimension, str]) -> list[Bind
     """Small bindings that satisfy all constraints on the open dims; one empty binding where there are no such dims."""
     if not open_dims:
         return [{}]
-    bindings = distinct_bindings(result.store, open_dims, MAX_CHECKED)
+    bindings = distinct_bindings(result.store, open_dims, MAX_RANKED)
     if not bindings:
+        solved = _solve_sizes(result, open_dims)
+        if solved is not None:
+            return [solved]
         names = ", ".join(sorted(map(str, open_dims)))
-        raise ShapeInferenceError(f"no small sizes of {names} are legal: specify sizes")
-    return bindings
+        raise ShapeInferenceError(f"no small sizes of {names} are legal: specify sizes with --at")
+    conditions = result.contract.preconditions
+    # A runtime may refuse what the contract only advises against, so those that satisfy all conditions come first.
+    return sorted(bindings, key=lambda b: sum(p.holds(b) is False for p in conditions))[:MAX_CHECKED]
+
+
+def _solve_sizes(result: Result, open_dims: Mapping[Dimension, str]) -> Binding | None:
+    """Legal sizes of one dim after the other by the contract; None where one has none up to `LARGEST`."""
+    binding: Binding = {}
+    known: dict[str, int] = {}
+    for symbol, label in open_dims.items():
+        legal = list(result.contract.bind(known).solve(label, range(1, LARGEST + 1)))
+        if not legal:
+            return None
+        binding[symbol.name] = known[label] = next((size for size in legal if size > 1), legal[0])
+    return binding
 
 
 def _elements(result: Result, names: list[str]) -> dict[str, tuple[Element, ...]]:

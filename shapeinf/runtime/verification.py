@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,9 +25,11 @@ from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, choose_runtime
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
-from shapeinf.runtime.sizes import RunSizes, choose_sizes
+from shapeinf.runtime.sizes import RunSizes, legal_sizes
 from shapeinf.texts import exact_bytes
 
+MAX_SIZES = 4
+"""The most times that a model runs at other sizes, chosen here, because the runtime refuses the first ones."""
 MAX_HELD = 1 << 29
 """The most bytes of tensors that one run returns; a model with more is run several times."""
 MAX_TENSOR = 1 << 32
@@ -76,9 +79,27 @@ def verify(
     symbolic = inferences.infer({}, {})
     runs = []
     for binding in at:
-        sizes = choose_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
-        runs.append(_RunVerifier(loaded, inferences.widen(symbolic, sizes), sizes, contents, seed).run())
+        sizes = legal_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
+        verifiers = (
+            _RunVerifier(loaded, inferences.widen(symbolic, chosen), chosen, contents, seed) for chosen in sizes
+        )
+        runs.append(_first_run(itertools.islice(verifiers, MAX_SIZES)))
     return Verification(f"{backend.name} {backend.version}", tuple(runs), symbolic.assumptions)
+
+
+def _first_run(verifiers: Iterator[_RunVerifier]) -> Run:
+    """The first run that the runtime does not refuse, else the first one; the sizes of others were chosen here.
+
+    A model that is not loaded is not tried at other sizes.
+    """
+    first: Run | None = None
+    for verifier in verifiers:
+        run = verifier.run()
+        if not run.refused or run.tensors or not verifier.loaded or not run.chosen:
+            return first or run if run.refused else run
+        first = first or run
+    assert first is not None
+    return first
 
 
 @attrs.frozen
@@ -125,6 +146,7 @@ class _RunVerifier:
         self.outputs = BoundOutputs()
         self.feeds: Any = None
         self.values = ""
+        self.loaded = False
 
     def run(self) -> Run:
         """Run all steps; after a refusal, the record has its text and the results of the steps before."""
@@ -132,6 +154,7 @@ class _RunVerifier:
         try:
             self._refuse_huge()
             self.model.load()
+            self.loaded = True
             self._observe()
             self._bind_outputs()
         except Refusal as refusal:
@@ -173,7 +196,8 @@ class _RunVerifier:
             inputs = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
             try:
                 for names in groups:
-                    observed.update(zip(names, self.model.observe(names, inputs), strict=True))
+                    types = self.model.observe(names, inputs)
+                    observed.update(zip(names, types, strict=True) if names else ())  # none: all outputs
             except Refusal as refusal:
                 first = first or refusal
                 continue
@@ -188,7 +212,7 @@ class _RunVerifier:
         raise first
 
     def _groups(self, names: Sequence[str]) -> Iterator[list[str]]:
-        """The tensors in groups of at most `MAX_HELD` bytes; an unknown size counts as 0."""
+        """The tensors in groups of at most `MAX_HELD` bytes, at least one group; an unknown size counts as 0."""
         group: list[str] = []
         total = 0
         for name in names:
@@ -242,7 +266,10 @@ class _RunVerifier:
         if refusal:
             self.outputs.unbound += [Skipped(name, refusal) for name in self.bound.graph.outputs]
             return
-        for name in self.bound.graph.outputs:
+        for name in dict.fromkeys(self.bound.graph.outputs):  # a value may be several outputs
+            if name not in self.producers:
+                self.outputs.unbound.append(Skipped(name, "it is an input or a constant, which no node writes"))
+                continue
             max_bytes = _max_bytes(self.bound, name)
             self.outputs.allocate(name, self.bound.tensors[name], max_bytes, self.observed.get(name))
         if self.outputs.buffers:

@@ -1,0 +1,92 @@
+"""Axis rules against onnxruntime: where `rebatch` accepts a node, rows of a batch are the results of their parts.
+
+The nodes are those of the published cases of `onnx` and of the tables of cases, at each version of their operator. Each
+axis of each input in turn becomes a batch, alone and together with that axis of all inputs that have the same size.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from shapeinf import ModelError, RebatchError, ShapeInferenceError, rebatch
+from shapeinf.edit.rebatch import Rebatched
+from shapeinf.ops import default_registry
+from shapeinf.runtime.protocol import Refusal
+from shapeinf.runtime.rebatched import verify_rebatched
+
+pytest.importorskip("onnxruntime", reason="the oracle is onnxruntime")
+pytest.importorskip("onnx.backend.test.loader", reason="the published cases are part of the package onnx")
+
+from tests.differential.operands.nodes import Node, _earlier, _from_tables, _published, key
+
+SLICE = 13
+"""By default every so many-th node runs."""
+
+RANDOM = {"Bernoulli", "Dropout", "RandomNormalLike", "RandomUniformLike", "com.microsoft.BiasDropout"}
+"""Operators with random outputs, which are not compared."""
+
+
+@functools.cache
+def all_nodes() -> tuple[Node, ...]:
+    return tuple({key(node): node for node in (*_published(), *_earlier(), *_from_tables())}.values())
+
+
+def choices(node: Node) -> Iterator[dict[str, int]]:
+    """The axes that become a batch, by the input's name."""
+    arrays = {name: a for name, a in node.feeds().items() if a.dtype.kind != "O"}
+    seen = set()
+    for name, array in arrays.items():
+        for axis, size in enumerate(array.shape):
+            same = {other: axis for other, a in arrays.items() if axis < a.ndim and a.shape[axis] == size}
+            mirrored = {other: a.shape.index(size) for other, a in arrays.items() if size in a.shape}
+            for chosen in ({name: axis}, same, mirrored):
+                if size and tuple(chosen.items()) not in seen:
+                    seen.add(tuple(chosen.items()))
+                    yield chosen
+
+
+def accepted(node: Node) -> Iterator[tuple[dict[str, int], Rebatched]]:
+    model = node.model()
+    for chosen in choices(node):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield chosen, rebatch(model, axes=chosen, inputs=list(chosen), spatial=False)
+        except RebatchError:
+            continue
+
+
+def failures(nodes: tuple[Node, ...]) -> tuple[list[str], Counter[str], Counter[str]]:
+    """What differs; the accepted choices that ran, and all accepted ones, by operator."""
+    wrong, ran, taken = list[str](), Counter[str](), Counter[str]()
+    for node in nodes:
+        try:
+            for chosen, rebatched in accepted(node):
+                taken[node.op] += 1
+                comparison = verify_rebatched(node.model(), rebatched)
+                if comparison.differences:
+                    wrong.append(f"{node.op} {node.version} {node.name} {chosen}: {comparison.differences}")
+                ran[node.op] += comparison.equal
+        except (ShapeInferenceError, Refusal):  # no case of this test
+            continue
+    return wrong, ran, taken
+
+
+def test_rows_of_a_batch_are_the_results_of_its_parts() -> None:
+    wrong, ran, _ = failures(all_nodes()[::SLICE])
+    assert wrong == []
+    assert len(ran) > 40
+
+
+@pytest.mark.slow
+def test_all_nodes() -> None:
+    wrong, ran, taken = failures(all_nodes())
+    print(f"{ran.total()} of {taken.total()} accepted choices ran, {len(ran)} operators")
+    assert wrong == []
+    assert len(ran) > 120
