@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shapeinf.cli.failures import readable_errors
-from shapeinf.cli.options import json_option
+from shapeinf.cli.options import json_option, parse_sizes
 from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.cli.targets import ModelTarget, model_output
@@ -35,6 +35,13 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
     help="The passes to run, in this order, instead of the default ones.",
 )
 @click.option("--verify", is_flag=True, help="Run both models in onnxruntime at two bindings and compare the numbers.")
+@click.option(
+    "--at",
+    multiple=True,
+    callback=parse_sizes,
+    metavar="NAME=N,...",
+    help="Sizes for --verify, instead of small legal ones. Repeatable: one run each.",
+)
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would be done.")
 @click.option(
     "--seed", type=int, metavar="N", default=0, show_default=True, help="Seed of the random inputs of --verify."
@@ -45,6 +52,7 @@ def clean_command(
     target: ModelTarget,
     passes: tuple[str, ...] | None,
     verify: bool,
+    at: list[dict[str, int]],
     dry_run: bool,
     seed: int,
     json_wanted: bool,
@@ -60,12 +68,14 @@ def clean_command(
     """
     if (target.path is None) == (not dry_run):
         raise click.UsageError("name the file to write: -o OUT, or add --dry-run")
+    if at and not verify:
+        raise click.UsageError("--at has the sizes of the runs of --verify: add --verify")
     with readable_errors():
         from shapeinf.passes import clean
 
         target.check(model)
         with stdin_errors(model):
-            cleaned = clean(path_or_stdin(model), passes, verify=verify, seed=seed)
+            cleaned = clean(path_or_stdin(model), passes, verify=verify, at=at, seed=seed)
         failed = cleaned.comparison is not None and not cleaned.comparison.equal
         written = None if dry_run or failed else target.path
         if written is not None:

@@ -100,6 +100,11 @@ def bindings(_: click.Context, parameter: click.Parameter, values: Sequence[str]
     return sizes
 
 
+def parse_sizes(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:
+    """All `--at batch=1,seq=8` of a command line."""
+    return [_parse(parse_bindings, text, parameter) for text in values]
+
+
 def input_values(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, object]:
     """All `--value NAME=VALUE` of a command line."""
     contents: dict[str, object] = {}

@@ -41,27 +41,67 @@ def _parse_axes(_: click.Context, parameter: click.Parameter, values: Sequence[s
 )
 @click.option("--name", default="batch", show_default=True, help="The name of the new dim.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME", help="An input with the axis; all inputs by default.")
+@click.option(
+    "--spatial/--batch",
+    "spatial",
+    default=None,
+    help="Whether nodes may combine the items of the axis, as along the height of images. By default no for the axis "
+    "0, and for others where windows move over it.",
+)
 @model_output("Write the new model to OUT. Without it nothing is written.")
-def rebatch(model: str, axes: dict[str | None, int], name: str, inputs: tuple[str, ...], target: ModelTarget) -> None:
+@click.option(
+    "--verify", is_flag=True, help="Run a batch in onnxruntime, and its parts in MODEL, and compare the numbers."
+)
+@click.option(
+    "--seed", type=int, metavar="N", default=0, show_default=True, help="Seed of the random inputs of --verify."
+)
+def rebatch(
+    model: str,
+    axes: dict[str | None, int],
+    name: str,
+    inputs: tuple[str, ...],
+    spatial: bool | None,
+    target: ModelTarget,
+    verify: bool,
+    seed: int,
+) -> None:
     """Make a fixed axis of the inputs of MODEL dynamic, and rewrite the constants that fix its size.
 
-    Only constants that provably hold the size of the axis are rewritten.
+    Only constants that provably hold the size of the axis are rewritten. The outputs of a batch are those of its items:
+    a node that may combine items is refused. With --verify nothing is written unless the numbers agree. The model runs
+    in this process: verify only models that you trust.
 
-    Exit codes: 0 rebatched, 1 a node or constant fixes the axis (nothing is written), 2 usage, 3 a file cannot be read
-    or written.
+    Exit codes: 0 rebatched, 1 a node or constant fixes the axis, a node combines items, or the numbers differ or could
+    not be compared (nothing is written), 2 usage, 3 a file cannot be read or written, or a package is missing.
     """
     own = {input_name: axis for input_name, axis in axes.items() if input_name is not None}
     with readable_errors():
         target.check(model)
         try:
             with stdin_errors(model):
+                source = path_or_stdin(model)
                 rebatched = rebatch_model(
-                    path_or_stdin(model), axis=axes.get(None, 0), axes=own, name=name, inputs=inputs
+                    source, axis=axes.get(None, 0), axes=own, name=name, inputs=inputs, spatial=spatial
                 )
         except RebatchError as error:
             stop(VIOLATION, str(error))
+        lines = _verify(source, rebatched, seed) if verify else []
         target.save(rebatched.save)
         _print_changes(rebatched)
+        echo(*lines)
+
+
+def _verify(source: object, rebatched: Rebatched, seed: int) -> list[str]:
+    """The lines of a comparison without differences; ends the command for any other."""
+    from shapeinf.runtime.rebatched import verify_rebatched
+
+    comparison = verify_rebatched(source, rebatched, seed=seed)
+    if not comparison.equal:
+        stop(VIOLATION, "; ".join(comparison.differences) or f"not verified: {comparison.refused}")
+    if rebatched.spatial:
+        sizes = ", ".join(str(size) for run in comparison.bindings for size in run.values())
+        return [f"verified: the shapes at {rebatched.name} = {sizes} are as inferred"]
+    return ["verified: the outputs of a batch are those of its parts"]
 
 
 def _print_changes(rebatched: Rebatched) -> None:
@@ -72,3 +112,5 @@ def _print_changes(rebatched: Rebatched) -> None:
             echo(f"{heading:<7}{name}: {tensors[name]}")
     for rewrite in rebatched.rewrites:
         echo(f"rewritten {rewrite}")
+    for precondition in rebatched.result.contract.preconditions if rebatched.spatial else ():
+        echo(f"requires {precondition}")

@@ -10,21 +10,11 @@ import numpy as np
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import check_bindings, json_option
+from shapeinf.cli.options import check_bindings, json_option, parse_sizes
 from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
-from shapeinf.errors import SpecError
-from shapeinf.inputs.spec import parse_bindings
 from shapeinf.report import verification_as_json
 from shapeinf.runtime import RUNTIMES, verify
-
-
-def _parse_sizes(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> list[dict[str, int]]:
-    """All `--at batch=1,seq=8` of a command line."""
-    try:
-        return [parse_bindings(text) for text in values]
-    except SpecError as error:
-        raise click.BadParameter(str(error), param=parameter) from None
 
 
 def _parse_files(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -62,7 +52,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--at",
     multiple=True,
-    callback=_parse_sizes,
+    callback=parse_sizes,
     metavar="NAME=N,...",
     help="Run MODEL at these sizes and those of --bind. Repeatable: one run each.",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -46,7 +46,14 @@ class Cleaned:
         write_model(self.model, path, external_data or "keep")
 
 
-def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = False, seed: int = 0) -> Cleaned:
+def clean(
+    model: Any,
+    passes: Sequence[str] | None = None,
+    *,
+    verify: bool = False,
+    at: Sequence[Mapping[str, int]] = (),
+    seed: int = 0,
+) -> Cleaned:
     """Clean up an ONNX model. A pass is undone unless inference proves that the model stays the same.
 
     >>> from onnx import parser
@@ -65,10 +72,11 @@ def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = Fal
         model: a path, bytes, an `onnx.ModelProto` or an `onnx_ir.Model`; it is not changed.
         passes: names in `PASSES`, in the order in which they run; None for `DEFAULT_ORDER`.
         verify: run both models in onnxruntime at two bindings and compare their outputs.
+        at: the sizes of named dims, a mapping for every run of `verify`, instead of two small legal bindings.
         seed: of the random inputs.
 
     Raises:
-        UnknownNameError: an unknown pass.
+        UnknownNameError: an unknown pass, or a dim in `at` that the model does not have.
         UnknownFormatError: a model that is not ONNX; a pickle is not read.
         ModelError: a malformed model, or weights outside its folder.
         LimitError: a file of more than 2 GB.
@@ -76,5 +84,5 @@ def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = Fal
     """
     original = read_model(model)
     edited, report = run_passes(duplicate(original), DEFAULT_ORDER if passes is None else tuple(passes))
-    comparison = compare(original, edited, seed) if verify else None
+    comparison = compare(original, edited, seed, at) if verify else None
     return Cleaned(edited, report, comparison)

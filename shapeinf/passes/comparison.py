@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +13,7 @@ import onnx_ir as ir
 
 from shapeinf.api import as_graph, infer
 from shapeinf.engine.diagnostics import certain_violations
-from shapeinf.errors import MissingPackageError, ShapeInferenceError
+from shapeinf.errors import MissingPackageError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.saving import embed_small
 from shapeinf.graph import Graph
@@ -25,31 +26,60 @@ from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.numbers import Comparison, difference_of
 from shapeinf.runtime.onnx_runtime import create_session, import_onnxruntime
 from shapeinf.runtime.protocol import Refusal, refusals
-from shapeinf.runtime.sizes import RunSizes, choose_sizes
+from shapeinf.runtime.sizes import MAX_SIZES, RunSizes, legal_sizes
 
-def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
-    """Run both models at two bindings (one where all sizes are fixed) and compare. Raises MissingPackageError."""
+def compare(
+    original: ir.Model, cleaned: ir.Model, seed: int = 0, at: Sequence[Mapping[str, int]] = ()
+) -> Comparison:
+    """Run both models at these sizes, else at two bindings (one where all sizes are fixed), and compare.
+
+    Raises MissingPackageError, and UnknownNameError for a dim that the model does not have.
+    """
     graph = as_graph(skeleton(original), DEFAULT_OPTIONS)
-    bindings: list[Mapping[str, int]] = []
-    differences: list[str] = []
-    refused = ""
+    comparing = _Comparing(seed)
     try:
-        session = _session(original)
+        comparing.sessions.append(_session(original))
         with _cleaned_refusals():
-            sessions = [session, _session(cleaned)]
-        for sizes in _bindings(graph):
-            try:
-                differences += _compare_run(sessions, sizes, seed)
-                bindings.append(sizes.sizes)
-            except Refusal as error:
-                refused = refused or str(error)
+            comparing.sessions.append(_session(cleaned))
+        sizes = _Sizes(graph)
+        if not at:
+            comparing.run_first(sizes.legal({}))
+            comparing.run_first(sizes.larger(comparing.bindings[0]) if comparing.bindings else iter(()))
+        for binding in at:
+            comparing.run_first(sizes.legal(binding))
     except _ResultRefusedError as error:
-        differences.append(f"the cleaned model does not run: {error}")
+        comparing.differences.append(f"the cleaned model does not run: {error}")
     except (Refusal, ShapeInferenceError) as error:
-        if isinstance(error, MissingPackageError):
+        if isinstance(error, (MissingPackageError, UnknownNameError)):
             raise
-        refused = refused or str(error)
-    return Comparison(tuple(bindings), tuple(differences), "" if bindings or differences else refused)
+        comparing.refused = comparing.refused or str(error)
+    return comparing.result(bool(at))
+
+
+@attrs.define
+class _Comparing:
+    """The runs of two models so far."""
+
+    seed: int
+    sessions: list[Any] = attrs.Factory(list)
+    bindings: list[Mapping[str, int]] = attrs.Factory(list)
+    differences: list[str] = attrs.Factory(list)
+    refused: str = ""
+
+    def run_first(self, candidates: Iterator[RunSizes]) -> None:
+        """Compare a run at the first of some sizes that the runtime does not refuse."""
+        for sizes in itertools.islice(candidates, MAX_SIZES):
+            try:
+                self.differences += _compare_run(self.sessions, sizes, self.seed)
+                self.bindings.append(sizes.sizes)
+                return
+            except Refusal as error:
+                self.refused = self.refused or str(error)
+
+    def result(self, requested: bool) -> Comparison:
+        """The record; a refusal counts where no run succeeded, or for sizes that the user requested."""
+        refused = self.refused if requested or not (self.bindings or self.differences) else ""
+        return Comparison(tuple(self.bindings), tuple(self.differences), refused)
 
 
 class _ResultRefusedError(Exception):
@@ -82,26 +112,31 @@ def _session(model: ir.Model) -> Any:
     return create_session(package, data, folder, optimized=False)
 
 
-def _bindings(graph: Graph) -> Iterator[RunSizes]:
-    """Small legal sizes, then sizes larger by one, where these are legal."""
+class _Sizes:
+    """The sizes of the runs of a graph."""
 
-    def run(bind: Mapping[str, int], inputs: Mapping[str, SpecLike]) -> Result:
-        return infer(graph, attrs.evolve(DEFAULT_OPTIONS, bind=bind, inputs=inputs))
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.symbolic = self._infer({}, {})
 
-    symbolic = run({}, {})
-    first = choose_sizes(symbolic, run, {}, {})
-    yield first
-    larger = {name: size + 1 for name, size in first.chosen.items() if symbolic.scope.has(name)}
-    if larger:
-        second = choose_sizes(symbolic, run, larger, {})
-        if not certain_violations(second.result.inference):
-            yield second
+    def _infer(self, bind: Mapping[str, int], inputs: Mapping[str, SpecLike]) -> Result:
+        return infer(self.graph, attrs.evolve(DEFAULT_OPTIONS, bind=bind, inputs=inputs))
+
+    def legal(self, sizes: Mapping[str, int]) -> Iterator[RunSizes]:
+        """Legal sizes with these ones; all other dims are small."""
+        return legal_sizes(self.symbolic, self._infer, sizes, {})
+
+    def larger(self, sizes: Mapping[str, int]) -> Iterator[RunSizes]:
+        """Sizes larger by one, where these are legal."""
+        bind = {name: size + 1 for name, size in sizes.items() if self.symbolic.scope.has(name)}
+        runs = itertools.islice(self.legal(bind), 1) if bind else iter(())
+        return (run for run in runs if not certain_violations(run.result.inference))
 
 
 def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:
     """The outputs that differ, on the first random inputs that the original runs with. Raises Refusal."""
     refusal: Refusal | None = None
-    for _, arrays in feeds(sizes.result, sizes.shapes, {}, seed):
+    for _, arrays in feeds(sizes.result, sizes.shapes, {}, seed, sizes.elements):
         try:
             with refusals():
                 expected, repeated = (sessions[0].run(None, arrays) for _ in range(2))

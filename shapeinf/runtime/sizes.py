@@ -18,6 +18,8 @@ from shapeinf.solver.sampling import Binding, distinct_bindings
 
 MAX_CHECKED = 12
 """The most bindings with which the graph is inferred; the first one without a violation is chosen."""
+MAX_SIZES = 4
+"""The most times that a model runs at other sizes, chosen here, because the runtime refuses the first ones."""
 LARGEST = 128
 """The largest size of a dim that is solved for."""
 MAX_RANKED = 512

@@ -25,11 +25,9 @@ from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, choose_runtime
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
-from shapeinf.runtime.sizes import RunSizes, legal_sizes
+from shapeinf.runtime.sizes import MAX_SIZES, RunSizes, legal_sizes
 from shapeinf.texts import exact_bytes
 
-MAX_SIZES = 4
-"""The most times that a model runs at other sizes, chosen here, because the runtime refuses the first ones."""
 MAX_HELD = 1 << 29
 """The most bytes of tensors that one run returns; a model with more is run several times."""
 MAX_TENSOR = 1 << 32
@@ -189,7 +187,8 @@ class _RunVerifier:
     def _observe(self) -> None:
         """Run with all tensors as outputs and record their types; inputs that the runtime refuses get other values."""
         exposed = self.model.tensor_names()
-        groups = list(self._groups([name for name in self.producers if name in exposed]))
+        values = dict.fromkeys([*self.producers, *self.bound.graph.outputs])  # an output may be an input
+        groups = list(self._groups([name for name in values if name in exposed]))
         first: Refusal | None = None
         for values, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed, self.sizes.elements):
             observed: dict[str, Observation] = {}
@@ -205,7 +204,7 @@ class _RunVerifier:
             self.observed.update((name, type_) for name, type_ in observed.items() if not isinstance(type_, str))
             left_out = [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
             self.skipped += left_out
-            self.not_run.update(self.producers[item.tensor].name for item in left_out)
+            self.not_run.update(self.producers[item.tensor].name for item in left_out if item.tensor in self.producers)
             self._observe_items([name for name in self.producers if name not in observed])
             return
         assert first is not None
@@ -247,9 +246,10 @@ class _RunVerifier:
                 if by == "bound":
                     counts[verdict] += 1
                 if verdict == "wrong":
-                    node = self.producers[name]
+                    node = self.producers.get(name)
                     expected = inferred.describe(result.tensors[name])
-                    mismatches.append(Mismatch(name, node.name, node.op, expected, text, by))
+                    at = (node.name, node.op) if node is not None else ("", "")
+                    mismatches.append(Mismatch(name, *at, expected, text, by))
         return mismatches + self.outputs.mismatches, counts
 
     def _inferred_types(self, result: Result) -> InferredTypes:
