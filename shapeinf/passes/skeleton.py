@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 import onnx
 import onnx_ir as ir
 
@@ -15,6 +17,8 @@ from shapeinf.passes.weights import load_tensor
 MAX_CONTENTS = 1 << 16
 """Constants of more bytes do not affect shapes (`lattice.MAX_ELEMENTS` int64 take half of it)."""
 
+_SPARSE = b"shapeinf: sparse tensor in base64: "
+"""The first bytes of a text attribute that stands for a sparse tensor, which onnx-ir does not represent."""
 _DECLARED = "declared types"
 """The key in the metadata of a graph under which declared types that onnx-ir changes are stored."""
 
@@ -22,19 +26,22 @@ _DECLARED = "declared types"
 def from_proto(proto: onnx.ModelProto) -> ir.Model:
     """The model of a message.
 
-    onnx-ir has no map types, and one type for an input that is also an output: these types are stored as metadata.
+    onnx-ir has no map types, and one type for an input that is also an output: these types are stored as metadata. It
+    has no sparse tensors: they are stored as texts.
 
     Raises ModelError for what onnx-ir drops silently: training information, sparse initializers, devices of nodes.
     """
     _check_lossless(proto)
     maps = {v.name for v in _declarations(proto.graph) if _has_map(v.type)}
     read = proto
-    if maps:
+    if maps or any(map(_is_sparse, _attributes(proto))):
         read = onnx.ModelProto()
         read.CopyFrom(proto)
         for value in _declarations(read.graph):
             if value.name in maps:
                 value.ClearField("type")
+        for attribute in filter(_is_sparse, _attributes(read)):
+            _pack_sparse(attribute)
     model = ir.from_proto(read)
     inputs = {value.name for value in proto.graph.input}
     changed = maps | {value.name for value in proto.graph.output if value.name in inputs}
@@ -63,7 +70,33 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
         for value in part:
             if value.name in declared:
                 value.type.CopyFrom(declared[value.name])
+    for attribute in _attributes(proto):
+        if attribute.type == onnx.AttributeProto.STRING and attribute.s.startswith(_SPARSE):
+            _unpack_sparse(attribute)
     return proto
+
+
+def _attributes(proto: onnx.ModelProto) -> Iterator[onnx.AttributeProto]:
+    """The attributes of all nodes, in bodies and functions too."""
+    functions = [node for function in proto.functions for node in function.node]
+    nodes = [*proto.graph.node, *functions]
+    for node in (*nodes, *(node for body in _bodies(nodes) for node in body.node)):
+        yield from node.attribute
+
+
+def _is_sparse(attribute: onnx.AttributeProto) -> bool:
+    return attribute.type in (onnx.AttributeProto.SPARSE_TENSOR, onnx.AttributeProto.SPARSE_TENSORS)
+
+
+def _pack_sparse(attribute: onnx.AttributeProto) -> None:
+    """Make a sparse tensor a text of its bytes: onnx-ir does not read it, and no pass does."""
+    packed = onnx.AttributeProto(name=attribute.name, type=onnx.AttributeProto.STRING)
+    packed.s = _SPARSE + b64encode(attribute.SerializeToString())
+    attribute.CopyFrom(packed)
+
+
+def _unpack_sparse(attribute: onnx.AttributeProto) -> None:
+    attribute.CopyFrom(onnx.AttributeProto.FromString(b64decode(attribute.s[len(_SPARSE) :])))
 
 
 def _check_lossless(proto: onnx.ModelProto) -> None:
@@ -81,7 +114,7 @@ def _check_graph(graph: onnx.GraphProto) -> None:
     _check_nodes(graph.node)
 
 
-def _check_nodes(nodes: Iterable[onnx.NodeProto]) -> None:
+def _check_nodes(nodes: Sequence[onnx.NodeProto]) -> None:
     for node in nodes:
         if node.device_configurations:
             raise ModelError("is placed on devices, which clean-up does not keep", node=node.name or node.op_type)
@@ -154,22 +187,61 @@ def sizes(tensor: ir.TensorProtocol) -> tuple[int, ...]:
 
 
 def checker_input(proto: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy of a skeleton that the checker accepts.
+    """A copy of a skeleton that the checker accepts, which opens the files of initializers.
 
-    Initializers of the main graph without contents become inputs; undeclared shapes of inputs and outputs are empty.
+    Initializers of the main graph without contents become inputs, those of bodies zeros that a node makes; undeclared
+    shapes of inputs and outputs are empty.
     """
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
     graph = copy.graph
-    missing = [t for t in graph.initializer if t.data_location == onnx.TensorProto.EXTERNAL]
-    present = [t for t in graph.initializer if t.data_location != onnx.TensorProto.EXTERNAL]
-    del graph.initializer[:]
-    graph.initializer.extend(present)
+    missing = _take_external(graph)
     inputs = {value.name for value in graph.input}
     graph.input.extend(
         onnx.helper.make_tensor_value_info(t.name, t.data_type, list(t.dims)) for t in missing if t.name not in inputs
     )
+    for body in _bodies(graph.node):
+        own = {value.name for value in body.input}
+        nodes = [node for t in _take_external(body) if t.name not in own for node in _zeros(t, _opset(proto))]
+        nodes.extend(body.node)
+        del body.node[:]
+        body.node.extend(nodes)
     for value in (*graph.input, *graph.output):
         if value.type.WhichOneof("value") == "tensor_type":
             value.type.tensor_type.shape.SetInParent()
     return copy
+
+
+def _take_external(graph: onnx.GraphProto) -> list[onnx.TensorProto]:
+    """Remove the initializers without contents from a graph."""
+    missing = [t for t in graph.initializer if t.data_location == onnx.TensorProto.EXTERNAL]
+    present = [t for t in graph.initializer if t.data_location != onnx.TensorProto.EXTERNAL]
+    del graph.initializer[:]
+    graph.initializer.extend(present)
+    return missing
+
+
+def _opset(proto: onnx.ModelProto) -> int:
+    return max((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), default=1)
+
+
+def _zeros(tensor: onnx.TensorProto, opset: int) -> Iterator[onnx.NodeProto]:
+    """Nodes that make a tensor of this type, for the checker alone."""
+    if opset < 9:  # there is no ConstantOfShape
+        zeros = onnx.TensorProto(data_type=tensor.data_type, dims=tensor.dims)
+        zeros.raw_data = bytes(next((int(e.value) for e in tensor.external_data if e.key == "length"), 0))
+        yield onnx.helper.make_node("Constant", [], [tensor.name], value=zeros)
+        return
+    shape, numbers = f"{tensor.name}/shape", f"{tensor.name}/numbers"
+    yield onnx.helper.make_node("Constant", [], [shape], value=onnx.numpy_helper.from_array(np.array(tensor.dims, "i8")))
+    yield onnx.helper.make_node("ConstantOfShape", [shape], [numbers])
+    yield onnx.helper.make_node("Cast", [numbers], [tensor.name], to=tensor.data_type)
+
+
+def _bodies(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.GraphProto]:
+    """The bodies of nodes, and those inside of them."""
+    for node in nodes:
+        for attribute in node.attribute:
+            for body in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                yield body
+                yield from _bodies(body.node)

@@ -11,7 +11,7 @@ from shapeinf.report.table import Column
 from shapeinf.schemas import CLEAN
 
 if TYPE_CHECKING:
-    from shapeinf.passes import Cleaned, PassReport
+    from shapeinf.passes import Cleaned, CleanReport, PassReport
 
 MAX_LISTED = 20
 """Kinds of changes or reasons of one pass that the table lists; the JSON has all."""
@@ -38,8 +38,9 @@ def clean_rows(cleaned: Cleaned) -> list[Row]:
 
 
 def _undone(cleaned: Cleaned) -> Iterator[PassReport]:
-    """The runs of passes whose result could not be proved."""
-    return (run for run in cleaned.report.passes if run.outcome == "undone")
+    """The runs of passes whose result could not be proved, each once: all passes run until they change nothing."""
+    undone = {(run.name, run.changes, run.reason): run for run in cleaned.report.passes if run.outcome == "undone"}
+    return iter(undone.values())
 
 
 def _group_rows(rows: Iterable[Row], *, without_names: bool = False) -> list[Row]:
@@ -68,7 +69,7 @@ def clean_summary(cleaned: Cleaned) -> Iterator[str]:
     listed = ", ".join(f"{count} {name}" for name, count in counts.items())
     yield f"{total} change{'s' * (total != 1)}: {listed}" if total else "nothing to do"
     if report.opset_after != report.opset_before:
-        yield f"opset {report.opset_before} is now {report.opset_after}"
+        yield f"opset {report.opset_before} is now {report.opset_after}{_reason_of_opset(report)}"
     comparison = cleaned.comparison
     if comparison is None:
         return
@@ -80,6 +81,16 @@ def clean_summary(cleaned: Cleaned) -> Iterator[str]:
     else:
         count = len(comparison.bindings)
         yield f"verified: the numbers of {count} run{'s' * (count != 1)} agree"
+
+
+def _reason_of_opset(report: CleanReport) -> str:
+    """The pass that raised the opset, and the nodes whose form requires it."""
+    text = f"has the form of opset {report.opset_after}"
+    changes = [change for change in report.changes if change.text == text]
+    if not changes:
+        return ""
+    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    return f": {changes[0].pass_name} needs it for {changes[0].where}{more}"
 
 
 def clean_as_json(model: str, output: str | None, cleaned: Cleaned) -> dict[str, object]:
