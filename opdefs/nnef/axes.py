@@ -16,6 +16,7 @@ from opdefs.rules.axis_uses import (
     leading,
     mixed,
     pads,
+    scattered,
     separate,
     trailing,
     windows,
@@ -49,7 +50,9 @@ nnef.axes("tract_core_range", "tract_onnx_non_zero", "tract_onnx_non_max_suppres
 along_axis, along_axes = all_but(attribute_axis()), all_but(attribute_axes())
 nnef.axes("concat", "split", "tract_core_topk", "tract_core_rms_norm", "tract_transformers_rms_norm")(along_axis)
 nnef.axes("tract_core_cumsum", "tract_pulse_cumsum")(along_axis)
-nnef.axes("tract_core_gather_elements", "tract_core_scatter_elements")(all_but(attribute_axis(), AxisUse.ALIGNED))
+along_positions = all_but(attribute_axis(), AxisUse.ALIGNED)
+nnef.axes("tract_core_gather_elements")(along_positions)
+nnef.axes("tract_core_scatter_elements")(scattered(along_positions))
 nnef.axes("l1_normalization", "l2_normalization", "layer_normalization")(along_axes)
 nnef.axes("tract_core_softmax", "tract_core_log_softmax")(along_axes)
 nnef.axes("softmax")(all_but(lambda c: attribute_axes()(c) if "axes" in c.attributes else (1,)))

@@ -20,6 +20,7 @@ from opdefs.rules.axis_uses import (
     mixed,
     pads,
     rank_of,
+    scattered,
     separate,
     slices,
     trailing,
@@ -76,9 +77,9 @@ onnx.axes("MeanVarianceNormalization")(all_but(lambda c: attribute_axes()(c) if 
 onnx.axes("LRN")(all_but(lambda c: (1,)))
 onnx.axes("Trilu")(trailing(2))
 onnx.axes("Trilu", domain=MS)(trailing(2))
-onnx.axes("GatherElements", "Scatter", "ScatterElements")(
-    all_but(attribute_axis(default=0), AxisUse.ALIGNED)  # the items of all inputs have the same indices on other axes
-)
+along_positions = all_but(attribute_axis(default=0), AxisUse.ALIGNED)
+onnx.axes("GatherElements")(along_positions)  # the items of both inputs have the same indices on other axes
+onnx.axes("Scatter", "ScatterElements")(scattered(along_positions))
 onnx.axes("QLinearSoftmax", "BiasSoftmax", domain=MS)(all_but(axes_from(default=1)))
 onnx.axes("BiasSplitGelu", "ComplexMul", "ComplexMulConj", "SwiGLU", "Irfft", domain=MS)(trailing(1))
 onnx.axes("Inverse", domain=MS)(trailing(2))
@@ -221,7 +222,7 @@ onnx.axes("STFT")(leading(1))
 @onnx.axes("MaxPool")
 def max_pool(c: CostContext, position: int, axis: int) -> AxisUse:
     """The second output has positions in the whole tensor."""
-    return AxisUse.MIXED if axis == 0 and c.has_output(1) else pool(c, position, axis)
+    return AxisUse.MIXED if axis < 2 and c.has_output(1) else pool(c, position, axis)
 
 
 # -- normalizations ----------------------------------------------------------------------------------------------------

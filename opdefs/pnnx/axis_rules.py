@@ -15,6 +15,7 @@ from opdefs.rules.axis_uses import (
     items_at,
     mixed,
     rank_of,
+    scattered,
     separate,
     trailing,
     windows,
@@ -75,7 +76,8 @@ pnnx.axes("torch.cat", "aten::cat", "torch.split", "torch.chunk", "nn.quantized.
 pnnx.axes("torch.tensor_split")(all_but(dim(0)))
 pnnx.axes("F.glu", "nn.GLU", "torch.topk")(all_but(dim(-1)))
 pnnx.axes("torch.cumsum", "torch.cumprod")(all_but(dim()))
-pnnx.axes("torch.gather", "torch.scatter_add")(all_but(dim(), AxisUse.ALIGNED))
+pnnx.axes("torch.gather")(all_but(dim(), AxisUse.ALIGNED))
+pnnx.axes("torch.scatter_add")(scattered(all_but(dim(), AxisUse.ALIGNED)))
 pnnx.axes("torch.flip", "torch.roll")(all_but(attribute_axes("dims")))
 pnnx.axes("F.normalize")(all_but(lambda c: attribute_axes("dim")(c) if "dim" in c.attributes else (1,)))
 pnnx.axes("F.scaled_dot_product_attention")(trailing(2))

@@ -75,6 +75,20 @@ def all_but(axes: AxesOf, use: AxisUse = AxisUse.SEPARATE) -> AxisRule:
     return rule
 
 
+def scattered(rule: AxisRule) -> AxisRule:
+    """Data, indices and updates: the items of the data belong to those of the indices only if these have all of them."""
+
+    def scatter(c: CostContext, position: int, axis: int) -> AxisUse:
+        try:
+            data, indices = c.input(0)[axis], c.input(1)[axis]
+        except (NotKnown, IndexError):
+            return AxisUse.MIXED
+        complete = c.store.canon(data) == c.store.canon(indices)
+        return rule(c, position, axis) if complete else AxisUse.MIXED
+
+    return scatter
+
+
 def trailing(count: int) -> AxisRule:
     """The last axes are combined: matrices, transforms."""
     return all_but(lambda c: range(-count, 0))

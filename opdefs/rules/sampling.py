@@ -37,5 +37,7 @@ def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
     c.merge(theta[2], axes + 1, COLUMNS)
     c.merge(size.shape[0], axes + 2, SIZE)
     requested = known_dims(size) or (None,) * (axes + 2)
+    if any(isinstance(d, int) and d < 0 for d in requested):
+        c.fail("the items of size must not be negative", list(requested))
     dims = [size_or_fresh(c, d, f"size.{i}") for i, d in enumerate(requested)]
     return Shape((c.merge(theta[0], dims[0], "theta and size must have the same batch size"), *dims[2:], axes))
