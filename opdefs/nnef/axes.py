@@ -26,9 +26,39 @@ from shapeinf.ops.axes import AxisUse
 
 nnef.axes(
     *("abs", "acos", "acosh", "add", "add_n", "and", "asin", "asinh", "atan", "atanh", "cast", "ceil", "clamp", "copy"),
-    *("copy_n", "cos", "cosh", "div", "elu", "eq", "exp", "floor", "ge", "gelu", "gt", "idn", "le", "leaky_relu", "log"),
+    *(
+        "copy_n",
+        "cos",
+        "cosh",
+        "div",
+        "elu",
+        "eq",
+        "exp",
+        "floor",
+        "ge",
+        "gelu",
+        "gt",
+        "idn",
+        "le",
+        "leaky_relu",
+        "log",
+    ),
     *("log2", "lt", "max", "min", "mul", "ne", "neg", "not", "or", "pow", "prelu", "rcp", "recip", "relu", "round"),
-    *("rsqr", "rsqrt", "select", "selu", "sigmoid", "sign", "silu", "sin", "sinh", "softabs", "softplus", "sqr", "sqrt"),
+    *(
+        "rsqr",
+        "rsqrt",
+        "select",
+        "selu",
+        "sigmoid",
+        "sign",
+        "silu",
+        "sin",
+        "sinh",
+        "softabs",
+        "softplus",
+        "sqr",
+        "sqrt",
+    ),
     *("square", "sub", "tan", "tanh", "batch_normalization", "quantized_by", "linear_quantize", "logarithmic_quantize"),
     *("min_max_linear_quantize", "zero_point_linear_quantize", "binary_quantize", "ternary_quantize"),
     *("matmul", "linear", "gather", "reshape", "transpose", "squeeze", "unsqueeze", "tile", "stack", "unstack"),
@@ -36,7 +66,10 @@ nnef.axes(
     *("argmax_reduce", "argmin_reduce", "shape_of_axis", "constant"),
 )(separate)
 nnef.axes(
-    *(f"tract_core_{name}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "bitand", "bitnot", "bitor")),
+    *(
+        f"tract_core_{name}"
+        for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "bitand", "bitnot", "bitor")
+    ),
     *(f"tract_core_{name}" for name in ("bitxor", "broadcast", "cast", "clamped_swiglu", "cosh", "einsum", "erf")),
     *(f"tract_core_{name}" for name in ("force_eval", "gather", "gather_nd", "gelu_approx", "gelu_approximate")),
     *(f"tract_core_{name}" for name in ("hard_swish", "is_inf", "is_nan", "matmul", "pow_const", "product_reduce")),

@@ -6,5 +6,12 @@ from opdefs.nnef.library import library
 from opdefs.nnef.schemas import schema
 from shapeinf.ops import Dialect, SignatureTable
 
-nnef = Dialect("nnef", schema, versioned=False, costs=["opdefs.nnef.costs"], axes=["opdefs.nnef.axes"], signatures=SignatureTable("opdefs.nnef"))
+nnef = Dialect(
+    "nnef",
+    schema,
+    versioned=False,
+    costs=["opdefs.nnef.costs"],
+    axes=["opdefs.nnef.axes"],
+    signatures=SignatureTable("opdefs.nnef"),
+)
 nnef.declarations = library

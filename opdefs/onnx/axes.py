@@ -134,8 +134,10 @@ def reverse_sequence(c: CostContext, position: int, axis: int) -> AxisUse:
 # -- slices, pads, sizes -----------------------------------------------------------------------------------------------
 
 
-def _number_of(axis: int, rank: int, axes: Sequence[object] | None, values: Sequence[object], otherwise: object) -> object:
-    """The value for an axis in a list by axes, or by all axes from the first one; `otherwise` where it is not listed."""
+def _number_of(
+    axis: int, rank: int, axes: Sequence[object] | None, values: Sequence[object], otherwise: object
+) -> object:
+    """The value for an axis in a list by axes, or by all axes from the first one; `otherwise` if it is not listed."""
     named = range(len(values)) if axes is None else axes
     for name, value in zip(named, values, strict=False):
         if not isinstance(name, int):
@@ -203,9 +205,7 @@ onnx.axes("FusedConv", "QLinearConv", "ConvTransposeWithDynamicPads", domain=MS)
 onnx.axes("AveragePool", "LpPool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool")(pool)
 onnx.axes("Conv", domain=NCHWC)(convolution)
 onnx.axes("GlobalAveragePool", "GlobalMaxPool", "AveragePool", "MaxPool", "Upsample", domain=NCHWC)(pool)
-onnx.axes("NhwcConv", "NhwcFusedConv", "NhwcMaxPool", domain=MS)(
-    windows(channels=AxisUse.MIXED, last=lambda c: True)
-)
+onnx.axes("NhwcConv", "NhwcFusedConv", "NhwcMaxPool", domain=MS)(windows(channels=AxisUse.MIXED, last=lambda c: True))
 onnx.axes("QLinearAveragePool", "QLinearGlobalAveragePool", domain=MS)(
     windows(channels=AxisUse.MIXED, last=lambda c: c.integer("channels_last") == 1)
 )

@@ -135,7 +135,7 @@ def pad(c: CostContext, position: int, axis: int) -> AxisUse:
 
 @pnnx.axes("Tensor.slice", "Tensor.slice_copy", "torch.narrow", "Tensor.repeat", "torch.tile")
 def part(c: CostContext, position: int, axis: int) -> AxisUse:
-    """torch has no negative steps: an axis that keeps its size keeps its items."""
+    """Torch has no negative steps: an axis that keeps its size keeps its items."""
     return AxisUse.SEPARATE if position == 0 else AxisUse.MIXED
 
 

@@ -41,5 +41,12 @@ def _connect(graph: Graph) -> Graph:
     return bind_arguments(graph, lambda op: pnnx.lookup("", op, 1))
 
 
-pnnx = Dialect("pnnx", _schema, versioned=False, costs=["opdefs.pnnx.costs"], axes=["opdefs.pnnx.axis_rules"], signatures=SignatureTable("opdefs.pnnx"))
+pnnx = Dialect(
+    "pnnx",
+    _schema,
+    versioned=False,
+    costs=["opdefs.pnnx.costs"],
+    axes=["opdefs.pnnx.axis_rules"],
+    signatures=SignatureTable("opdefs.pnnx"),
+)
 pnnx.connect = _connect

@@ -38,7 +38,7 @@ def has_rank(c: CostContext, position: int, *ranks: int) -> bool:
 
 
 def leading(count: int, *others: int) -> AxisRule:
-    """Items along the first axes of the first input; the axis 0 of the inputs at other positions is that of the items."""
+    """Items along the first axes of the first input, and along the axis 0 of the inputs at other positions."""
 
     def rule(c: CostContext, position: int, axis: int) -> AxisUse:
         if (position == 0 and axis < count) or (position in others and axis == 0):
@@ -76,7 +76,7 @@ def all_but(axes: AxesOf, use: AxisUse = AxisUse.SEPARATE) -> AxisRule:
 
 
 def scattered(rule: AxisRule) -> AxisRule:
-    """Data, indices and updates: the items of the data belong to those of the indices only if these have all of them."""
+    """Data, indices and updates: items of the data belong to those of the indices only if these are as many."""
 
     def scatter(c: CostContext, position: int, axis: int) -> AxisUse:
         try:
@@ -140,7 +140,9 @@ def axes_from(name: str = "axis", default: int = -1) -> AxesOf:
     return axes
 
 
-def windows(*, channels: AxisUse, dims: int | None = None, last: Callable[[CostContext], bool] | None = None) -> AxisRule:
+def windows(
+    *, channels: AxisUse, dims: int | None = None, last: Callable[[CostContext], bool] | None = None
+) -> AxisRule:
     """Windows over images `[items, channels, *grid]`, or with `last` `[items, *grid, channels]`.
 
     With `dims`, the number of axes of the grid, images may have no axis of items.
@@ -161,7 +163,7 @@ def windows(*, channels: AxisUse, dims: int | None = None, last: Callable[[CostC
 
 
 def slices(strides: Callable[[CostContext, int], object]) -> AxisRule:
-    """Slices: with a positive step, an axis that keeps its size keeps its items; `strides` reads the step of an axis."""
+    """Slices: with a positive step, an axis that keeps its size keeps its items; `strides` reads its step."""
 
     def rule(c: CostContext, position: int, axis: int) -> AxisUse:
         try:

@@ -26,8 +26,32 @@ from shapeinf.ops.axes import AxisRule, AxisUse
 tf.axes(
     *("Abs", "Acos", "Acosh", "Add", "AddN", "AddV2", "ApproximateEqual", "Asin", "Asinh", "Atan", "Atan2", "Atanh"),
     *("BesselI0e", "BesselI1e", "BiasAdd", "BiasAddV1", "Bitcast", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
-    *("BroadcastTo", "Bucketize", "Cast", "Ceil", "CheckNumerics", "ClipByValue", "Complex", "ComplexAbs", "Conj", "Cos"),
-    *("Cosh", "Digamma", "Div", "DivNoNan", "Elu", "EnsureShape", "Equal", "Erf", "Erfc", "Erfinv", "Exp", "ExpandDims"),
+    *(
+        "BroadcastTo",
+        "Bucketize",
+        "Cast",
+        "Ceil",
+        "CheckNumerics",
+        "ClipByValue",
+        "Complex",
+        "ComplexAbs",
+        "Conj",
+        "Cos",
+    ),
+    *(
+        "Cosh",
+        "Digamma",
+        "Div",
+        "DivNoNan",
+        "Elu",
+        "EnsureShape",
+        "Equal",
+        "Erf",
+        "Erfc",
+        "Erfinv",
+        "Exp",
+        "ExpandDims",
+    ),
     *("Expm1", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "Fill"),
     *("Floor", "FloorDiv", "FloorMod", "Greater", "GreaterEqual", "Identity", "IdentityN", "Imag", "Inv", "Invert"),
     *("IsFinite", "IsInf", "IsNan", "LeakyRelu", "LeftShift", "Less", "LessEqual", "Lgamma", "Log", "Log1p"),
@@ -42,7 +66,9 @@ tf.axes(
     *("ArgMax", "ArgMin", "Pack", "Unpack", "Slice", "_FusedMatMul", "Prelu"),
 )(separate)
 tf.axes("Range", "LinSpace", "Reverse", "RandomShuffle", "Where", "Unique", "UniqueV2", "DynamicPartition")(mixed)
-tf.axes("DynamicStitch", "NonMaxSuppressionV3", "SpaceToBatch", "SpaceToBatchND", "BatchToSpace", "BatchToSpaceND")(mixed)
+tf.axes("DynamicStitch", "NonMaxSuppressionV3", "SpaceToBatch", "SpaceToBatchND", "BatchToSpace", "BatchToSpaceND")(
+    mixed
+)
 tf.axes("Roll", "InvertPermutation", "Diag", "Bincount")(mixed)
 
 tf.axes("Softmax", "LogSoftmax", "TopK", "TopKV2", "IFFT", "FFT", "RFFT", "IRFFT", "LRN")(trailing(1))

@@ -155,7 +155,7 @@ class Contract:
         return Contract(again(lower), self.work)
 
     def bind(self, sizes: Mapping[str, int]) -> Contract:
-        """The contract where some dims have these sizes; the same one where they are illegal. Raises UnknownNameError."""
+        """The contract at these sizes of some dims; the same one if they are illegal. Raises UnknownNameError."""
         inference = self._contract_for(sizes)._infer(sizes) if sizes else self._inference
         return self if isinstance(inference, Answer) else Contract(inference, self.work)
 

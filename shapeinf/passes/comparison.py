@@ -28,9 +28,8 @@ from shapeinf.runtime.onnx_runtime import create_session, import_onnxruntime
 from shapeinf.runtime.protocol import Refusal, refusals
 from shapeinf.runtime.sizes import MAX_SIZES, RunSizes, legal_sizes
 
-def compare(
-    original: ir.Model, cleaned: ir.Model, seed: int = 0, at: Sequence[Mapping[str, int]] = ()
-) -> Comparison:
+
+def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0, at: Sequence[Mapping[str, int]] = ()) -> Comparison:
     """Run both models at these sizes, else at two bindings (one where all sizes are fixed), and compare.
 
     Raises MissingPackageError, and UnknownNameError for a dim that the model does not have.

@@ -233,7 +233,9 @@ def _zeros(tensor: onnx.TensorProto, opset: int) -> Iterator[onnx.NodeProto]:
         yield onnx.helper.make_node("Constant", [], [tensor.name], value=zeros)
         return
     shape, numbers = f"{tensor.name}/shape", f"{tensor.name}/numbers"
-    yield onnx.helper.make_node("Constant", [], [shape], value=onnx.numpy_helper.from_array(np.array(tensor.dims, "i8")))
+    yield onnx.helper.make_node(
+        "Constant", [], [shape], value=onnx.numpy_helper.from_array(np.array(tensor.dims, "i8"))
+    )
     yield onnx.helper.make_node("ConstantOfShape", [shape], [numbers])
     yield onnx.helper.make_node("Cast", [numbers], [tensor.name], to=tensor.data_type)
 

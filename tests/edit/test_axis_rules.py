@@ -17,7 +17,6 @@ from onnx import numpy_helper
 
 from shapeinf import RebatchError, ShapeInferenceError, rebatch
 from shapeinf.edit.rebatch import Rebatched
-from shapeinf.ops import default_registry
 from shapeinf.runtime.protocol import Refusal
 from shapeinf.runtime.rebatched import verify_rebatched
 

@@ -59,7 +59,9 @@ MIXING: dict[str, Case] = {
     "Tile": single("Tile", "r", constants={"r": ints(2, 1)}),
     "Pad": single("Pad", "p", constants={"p": ints(1, 0, 0, 0)}),
     "Pad that crops and fills": single("Pad", "p", constants={"p": ints(1, 0, -1, 0)}),
-    "Slice in reverse": single("Slice", "s", "e", "a", "t", constants={"s": ints(-1), "e": ints(-BIG), "a": ints(0), "t": ints(-1)}),
+    "Slice in reverse": single(
+        "Slice", "s", "e", "a", "t", constants={"s": ints(-1), "e": ints(-BIG), "a": ints(0), "t": ints(-1)}
+    ),
     "Softmax": single("Softmax", axis=0),
     "Softmax of opset 11": single("Softmax", axis=0, opset=11),
     "LogSoftmax": single("LogSoftmax", axis=0),
@@ -109,9 +111,7 @@ MIXING: dict[str, Case] = {
         ],
         {"two": ints(2)},
     ),
-    "positions in the whole batch": Case(
-        [node("MaxPool", ["x"], ["m", "y"], name="n", kernel_shape=[2])], x=(2, 1, 4)
-    ),
+    "positions in the whole batch": Case([node("MaxPool", ["x"], ["m", "y"], name="n", kernel_shape=[2])], x=(2, 1, 4)),
     "statistics of the batch": Case(
         [node("BatchNormalization", ["x", "w", "w", "w", "w"], ["y", "", ""], name="n", training_mode=1)],
         {"w": np.ones(4, F)},
@@ -134,7 +134,9 @@ def test_a_node_that_mixes_items_is_refused(kind: str) -> None:
     assert re.search(rf"{op} '?n'?.*(axis 0 of|the number of items|required by|w)", str(caught.value))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MIXING if not kind.startswith(("LayerN", "a convolution", "statistics"))])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in MIXING if not kind.startswith(("LayerN", "a convolution", "statistics"))]
+)
 def test_what_is_refused_mixes_items_in_onnxruntime(kind: str) -> None:
     """Two runs at the old size, stacked, are not the run of a batch."""
     case = MIXING[kind]
@@ -152,7 +154,9 @@ SEPARATE: dict[str, Case] = {
     "Tile": single("Tile", "r", constants={"r": ints(1, 3)}),
     "Pad": single("Pad", "p", constants={"p": ints(0, 1, 0, 2)}),
     "a Slice of the whole batch": single("Slice", "s", "e", constants={"s": ints(0, 1), "e": ints(BIG, BIG)}),
-    "a Slice in reverse": single("Slice", "s", "e", "a", "t", constants={"s": ints(-1), "e": ints(-BIG), "a": ints(1), "t": ints(-1)}),
+    "a Slice in reverse": single(
+        "Slice", "s", "e", "a", "t", constants={"s": ints(-1), "e": ints(-BIG), "a": ints(1), "t": ints(-1)}
+    ),
     "CumSum": single("CumSum", "a", constants={"a": np.int64(1)}),
     "LayerNormalization": single("LayerNormalization", "w", axis=1, constants={"w": np.ones(4, F)}),
     "DFT": single("DFT", axis=1, opset=17, x=(2, 4, 1)),
@@ -243,7 +247,11 @@ def convolutional() -> Case:
 def skip() -> Case:
     """An output of half the size, upsampled and added to the input: only even heights are legal."""
     base = convolutional()
-    return attrs.evolve(base, nodes=[*base.nodes[:3], node("Conv", ["x", "k"], ["e"]), node("Add", ["u", "e"], ["y"])], constants={**base.constants, "k": np.ones((4, 3, 1, 1), F)})
+    return attrs.evolve(
+        base,
+        nodes=[*base.nodes[:3], node("Conv", ["x", "k"], ["e"]), node("Add", ["u", "e"], ["y"])],
+        constants={**base.constants, "k": np.ones((4, 3, 1, 1), F)},
+    )
 
 
 def pooled() -> Case:

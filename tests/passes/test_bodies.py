@@ -17,7 +17,9 @@ from shapeinf.report.clean_report import clean_summary
 node, value = helper.make_node, helper.make_tensor_value_info
 
 
-def model(nodes: list[Any], inputs: list[Any], constants: dict[str, Any] | None = None, opset: int = 18) -> onnx.ModelProto:
+def model(
+    nodes: list[Any], inputs: list[Any], constants: dict[str, Any] | None = None, opset: int = 18
+) -> onnx.ModelProto:
     weights = [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()]
     output = value("y", TensorProto.FLOAT, None)
     graph = helper.make_graph(nodes, "g", inputs, [output], weights)

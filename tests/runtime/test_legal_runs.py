@@ -13,15 +13,17 @@ from onnx import TensorProto, helper, numpy_helper
 
 pytest.importorskip("onnxruntime", reason="the runtime is onnxruntime")
 
-from shapeinf.runtime import verify
 from shapeinf.cli import main
 from shapeinf.passes import clean
+from shapeinf.runtime import verify
 
 node, value = helper.make_node, helper.make_tensor_value_info
 F = np.float32
 
 
-def model(nodes: list[Any], inputs: list[Any], outputs: list[Any], constants: dict[str, Any] | None = None, opset: int = 18) -> onnx.ModelProto:
+def model(
+    nodes: list[Any], inputs: list[Any], outputs: list[Any], constants: dict[str, Any] | None = None, opset: int = 18
+) -> onnx.ModelProto:
     weights = [numpy_helper.from_array(np.asarray(array), name) for name, array in (constants or {}).items()]
     graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
@@ -42,11 +44,15 @@ def attention_with_caches() -> onnx.ModelProto:
 
 UNUSUAL = {
     "no nodes": model([], [X], [X]),
-    "a constant as an output": model([node("Relu", ["x"], ["y"])], [X], [Y, value("k", TensorProto.FLOAT, [3])], {"k": np.ones(3, F)}),
+    "a constant as an output": model(
+        [node("Relu", ["x"], ["y"])], [X], [Y, value("k", TensorProto.FLOAT, [3])], {"k": np.ones(3, F)}
+    ),
     "an output twice": model([node("Relu", ["x"], ["y"])], [X], [Y, Y]),
     "an input as an output": model([node("Relu", ["x"], ["y"])], [X], [X, Y]),
     "two inputs, one of them unused and an output": model(
-        [node("Relu", ["x"], ["y"])], [X, value("z", TensorProto.INT64, ["n"])], [Y, value("z", TensorProto.INT64, ["n"])]
+        [node("Relu", ["x"], ["y"])],
+        [X, value("z", TensorProto.INT64, ["n"])],
+        [Y, value("z", TensorProto.INT64, ["n"])],
     ),
     "outputs without types": attention_with_caches(),
 }
@@ -128,7 +134,11 @@ def detector(levels: int, *, exact: bool) -> onnx.ModelProto:
     top = features.pop()
     for level, feature in enumerate(reversed(features)):
         nodes.append(node("Resize", [top, "", "scales"], [f"u{level}"], mode="nearest"))
-        nodes.append(node("Concat", [f"u{level}", feature], [f"j{level}"], axis=1) if exact else node("Add", [f"u{level}", feature], [f"j{level}"]))
+        nodes.append(
+            node("Concat", [f"u{level}", feature], [f"j{level}"], axis=1)
+            if exact
+            else node("Add", [f"u{level}", feature], [f"j{level}"])
+        )
         top = f"j{level}"
     inputs = [value("x", TensorProto.FLOAT, ["n", 3, "h", "w"])]
     return model(nodes, inputs, [onnx.ValueInfoProto(name=top)], constants)
@@ -147,7 +157,10 @@ def test_sizes_on_the_command_line(tmp_path: Path) -> None:
     path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
     onnx.save(decoder(direct=False), path)
     sizes = "batch_size=1,sequence_length=3,past_sequence_length=4,total_sequence_length=7"
-    for command in (["verify", str(path), "--at", sizes], ["clean", str(path), "-o", str(out), "--verify", "--at", sizes]):
+    for command in (
+        ["verify", str(path), "--at", sizes],
+        ["clean", str(path), "-o", str(out), "--verify", "--at", sizes],
+    ):
         result = CliRunner().invoke(main, command)
         assert result.exit_code == 0, result.output
     assert "verified: the numbers of 1 run agree" in result.stdout

@@ -88,7 +88,9 @@ class _NodeItems:
             return
         if self.step.operation.call is None or self.step.operation.bodies:
             raise _MixedItemsError("it runs a graph of its own")
-        outputs = [(k, slot, self.inference.type_of(slot)) for k, slot in enumerate(self.step.outputs) if slot != UNUSED]
+        outputs = [
+            (k, slot, self.inference.type_of(slot)) for k, slot in enumerate(self.step.outputs) if slot != UNUSED
+        ]
         with_items = [(k, type_) for k, _, type_ in outputs if isinstance(type_, TensorType) and self._axes(type_)]
         self._check_outputs_without_items(outputs)
         for index, type_ in with_items:
