@@ -253,6 +253,15 @@ class Dialect:
         """(domain, op) of every operator with a cost rule that is registered so far."""
         return self._costs.operators()
 
+    @property
+    def axis_problems(self) -> list[str]:
+        """Messages about modules with axis rules that could not be imported."""
+        return self._axes.problems
+
+    def axis_operators(self) -> set[tuple[str, str]]:
+        """(domain, op) of every operator with an axis rule that is registered so far."""
+        return self._axes.operators()
+
     def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
         """The cost rule in force at a version of an operator; None where it has none."""
         return self._find(self._costs, domain, op, version)

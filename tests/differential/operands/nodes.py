@@ -107,10 +107,15 @@ def key(node: Node) -> Any:
 
 
 @functools.cache
+def every_node() -> tuple[Node, ...]:
+    """All nodes, without duplicates."""
+    return tuple({key(node): node for node in (*_published(), *_earlier(), *_from_tables())}.values())
+
+
+@functools.cache
 def nodes() -> tuple[Node, ...]:
     """All nodes with two inputs or more, without duplicates."""
-    by_key = {key(node): node for node in (*_published(), *_earlier(), *_from_tables()) if _has_two_inputs(node)}
-    return tuple(by_key.values())
+    return tuple(filter(_has_two_inputs, every_node()))
 
 
 def _has_two_inputs(node: Node) -> bool:
