@@ -115,7 +115,7 @@ def scatter_nd(c: CostContext, position: int, axis: int) -> AxisUse:
     """The indices select items of the first axes."""
     indices = c.input(1)
     length = indices[-1] if indices.dims else 0
-    if position == 1 or not isinstance(length, int):
+    if position not in (0, 2) or not isinstance(length, int):
         return AxisUse.MIXED
     first = length if position == 0 else rank_of(c, 1) - 1
     return AxisUse.SEPARATE if axis >= first else AxisUse.MIXED
@@ -124,7 +124,7 @@ def scatter_nd(c: CostContext, position: int, axis: int) -> AxisUse:
 @onnx.axes("ReverseSequence")
 def reverse_sequence(c: CostContext, position: int, axis: int) -> AxisUse:
     """Each item is reversed along the time axis, up to its length."""
-    if position == 1:
+    if position:
         return AxisUse.ALIGNED
     if axis == c.integer("batch_axis", 1):
         return AxisUse.ALIGNED
@@ -246,9 +246,10 @@ def statistics_of_images(c: CostContext, position: int, axis: int) -> AxisUse:
     """Each channel, or group of channels, of each item has its statistics."""
     if position:
         return AxisUse.MIXED
-    if axis == 1:
-        return AxisUse.SEPARATE if c.op_def.name == "InstanceNormalization" else AxisUse.MIXED
-    return AxisUse.SEPARATE if axis == 0 else AxisUse.SPATIAL
+    if axis > 1:
+        return AxisUse.SPATIAL
+    by_channel = c.op_def.name == "InstanceNormalization"
+    return AxisUse.SEPARATE if axis == 0 or by_channel else AxisUse.MIXED
 
 
 # -- recurrence, attention ---------------------------------------------------------------------------------------------

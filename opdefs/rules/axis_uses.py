@@ -48,12 +48,12 @@ def leading(count: int, *others: int) -> AxisRule:
     return rule
 
 
-def items_at(*places: tuple[int, int, int | None]) -> AxisRule:
+def items_at(*item_axes: tuple[int, int, int | None]) -> AxisRule:
     """Items at these axes: (position of the input, axis, rank of that input, None for any)."""
 
     def rule(c: CostContext, position: int, axis: int) -> AxisUse:
-        for place, item, rank in places:
-            if (place, item) == (position, axis) and (rank is None or has_rank(c, position, rank)):
+        for owner, item, rank in item_axes:
+            if (owner, item) == (position, axis) and (rank is None or has_rank(c, position, rank)):
                 return AxisUse.ALIGNED
         return AxisUse.MIXED
 

@@ -83,8 +83,8 @@ def along(axis_input: int, tensor: int) -> AxisRule:
 
     def rule(c: CostContext, position: int, axis: int) -> AxisUse:
         listed, rank = input_axes(axis_input)(c), rank_of(c, tensor)
-        kept = listed is not None and all(axis != item % rank for item in listed)
-        return AxisUse.SEPARATE if kept else AxisUse.MIXED
+        stays = listed is not None and all(axis != item % rank for item in listed)
+        return AxisUse.SEPARATE if stays else AxisUse.MIXED
 
     return rule
 
@@ -144,7 +144,7 @@ def transposed_convolution(c: CostContext, position: int, axis: int) -> AxisUse:
     """The image is the third input, after the sizes and the filter."""
     if position == 0:
         return AxisUse.SEPARATE if axis == 0 else AxisUse.SPATIAL
-    if position == 1 or axis == 0:
+    if position < 2 or axis == 0:
         return AxisUse.ALIGNED if position == 2 else AxisUse.MIXED
     return AxisUse.SPATIAL
 

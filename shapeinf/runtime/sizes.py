@@ -72,7 +72,7 @@ def legal_sizes(
     first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
     fallback: RunSizes | None = None
-    found = False
+    is_legal = False
 
     def run_at(binding: Binding) -> RunSizes:
         shapes = {name: _shape(first, name, binding) for name in names if first.tensors[name].kind == "tensor"}
@@ -87,10 +87,10 @@ def legal_sizes(
     for binding in _candidates(first, open_dims):
         run = run_at(binding)
         if not certain_violations(run.result.inference):
-            found = True
+            is_legal = True
             yield run
         fallback = fallback or run
-    if found:
+    if is_legal:
         return
     assert fallback is not None
     solved = _solve_sizes(first, open_dims)

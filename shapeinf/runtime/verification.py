@@ -187,8 +187,8 @@ class _RunVerifier:
     def _observe(self) -> None:
         """Run with all tensors as outputs and record their types; inputs that the runtime refuses get other values."""
         exposed = self.model.tensor_names()
-        values = dict.fromkeys([*self.producers, *self.bound.graph.outputs])  # an output may be an input
-        groups = list(self._groups([name for name in values if name in exposed]))
+        named = dict.fromkeys([*self.producers, *self.bound.graph.outputs])  # an output may be an input
+        groups = list(self._groups([name for name in named if name in exposed]))
         first: Refusal | None = None
         for values, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed, self.sizes.elements):
             observed: dict[str, Observation] = {}

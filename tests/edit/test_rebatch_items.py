@@ -283,6 +283,19 @@ def test_a_spatial_axis_that_a_weight_fixes() -> None:
         rebatch(fixed.model(), axis=2)
 
 
+def reshaped(*shape: int) -> onnx.ModelProto:
+    nodes = [node("Conv", ["x", "k"], ["c"]), node("Reshape", ["c", "s"], ["y"], name="r")]
+    return Case(nodes, {"k": np.ones((3, 3, 1, 1), F), "s": ints(*shape)}, (1, 3, 32, 32)).model()
+
+
+def test_constants_of_a_spatial_axis() -> None:
+    """Heights and widths are both 32: the element is the one at the place of the height."""
+    assert [str(r) for r in rebatch(reshaped(1, 3, 32, 32), axis=2).rewrites] == ["s[2]: 32 -> 0"]
+    assert [str(r) for r in rebatch(reshaped(3, 32, 32), axis=2).rewrites] == ["s[1]: 32 -> -1"]
+    with pytest.raises(RebatchError, match="Reshape 'r'"):
+        rebatch(reshaped(1, 32, 96), axis=2)  # rows of 96 are no rows of the image
+
+
 def test_the_axis_of_a_batch_is_never_spatial() -> None:
     case = MIXING["a convolution over the items"]
     with pytest.raises(RebatchError, match="Conv n may mix the items"):

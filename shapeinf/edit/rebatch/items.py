@@ -53,6 +53,20 @@ def find_mixing(inference: Inference, symbol: Dimension) -> Mixing | None:
     return None
 
 
+def is_view_of_items(inference: Inference, step: NodeStep, symbol: Dimension) -> bool:
+    """Whether the outputs of a node that are views have each item where its input has it; True for other nodes."""
+    items = _NodeItems(inference, step, symbol, set())
+    try:
+        for index, slot in enumerate(step.outputs):
+            source = items.viewed_input(index)
+            output = None if slot == UNUSED else inference.type_of(slot)
+            if source in items.axes and isinstance(output, TensorType):
+                items.check_view(source, output)
+    except _MixedItemsError:
+        return False
+    return True
+
+
 class _MixedItemsError(Exception):
     """Internal: items may be combined. Caught in `find_mixing`."""
 
@@ -114,9 +128,9 @@ class _NodeItems:
         if len(axes) > 1 or any(len(own) > 1 for own in self.axes.values()):
             raise _MixedItemsError("the size is that of two axes")
         (axis,) = axes
-        source = self._viewed_input(index)
+        source = self.viewed_input(index)
         if source is not None and source in self.axes:
-            self._check_view(source, output, axis)
+            self.check_view(source, output)
             return
         uses = {i: self._use(i, own[0]) for i, own in self.axes.items()}
         if not self._is_multiple(output.shape[axis]):
@@ -130,19 +144,23 @@ class _NodeItems:
             return
         if not probe.keeps(index, axis):
             raise _MixedItemsError(f"{self._describe_input()} is not an axis of its output")
-        if self.numbers and not all(self._same_place(i, own[0], output, axis) for i, own in self.axes.items()):
+        if self.numbers and not all(self._is_same_axis(i, own[0], output, axis) for i, own in self.axes.items()):
             raise _MixedItemsError(f"{self._describe_input()} becomes axis {axis}")
 
-    def _viewed_input(self, index: int) -> int | None:
+    def viewed_input(self, index: int) -> int | None:
+        """The position of the input that an output is a view of."""
         op_def = self.step.operation.op_def
         return None if op_def is None else op_def.views.get(index)
 
-    def _check_view(self, source: int, output: TensorType, axis: int) -> None:
+    def check_view(self, source: int, output: TensorType) -> None:
         """The elements before each item are as many as before, and a first axis of items stays the first.
 
-        `[batch, 6]` may become `[1, 6*batch]` without a loss, but then a constant 1 stands for the batch.
+        `[batch, 6]` may become `[1, 6*batch]` without a loss, but then a constant 1 stands for the batch. Raises
+        _MixedItemsError.
         """
-        type_ = self.types[source]
+        if len(axes := self._axes(output)) != 1 or len(self.axes[source]) != 1:
+            raise _MixedItemsError("the size is that of two axes")
+        (axis,), type_ = axes, self.types[source]
         assert isinstance(type_, TensorType)
         store, (own,) = self.inference.store, self.axes[source]
         before, after = prod(type_.shape.require()[:own]), prod(output.shape.require()[:axis])
@@ -160,7 +178,7 @@ class _NodeItems:
         rule = self.step.compiled.registry.axis_rule(graph.dialect, kind.domain, kind.op, version)
         where = f"axis {axis} of its output" if created else self._describe_input(position)
         if rule is None or operation.op_def is None or operation.call is None:
-            raise _MixedItemsError(f"no axis rule of the operator says what it does along {where}")
+            raise _MixedItemsError(f"the operator has no axis rule for {where}")
         types = [None if slot == UNUSED else self.inference.type_of(slot) for slot in self.step.outputs]
         try:
             attributes, positions = operation.call.operands(self.types)
@@ -174,7 +192,7 @@ class _NodeItems:
             raise _MixedItemsError(f"it {verb} {where}", use is AxisUse.SPATIAL)
         return use
 
-    def _same_place(self, position: int, own: int, output: TensorType, axis: int) -> bool:
+    def _is_same_axis(self, position: int, own: int, output: TensorType, axis: int) -> bool:
         """Whether an axis of an input is that of the output, counted from the front or from the end."""
         type_ = self.types[position]
         assert isinstance(type_, TensorType)
@@ -247,7 +265,7 @@ class _Probe:
             elements = None
         elif elements is not None and self.number is not None:
             values: dict[Dimension, Dim] = {self.items.symbol: self.number}
-            elements = [substitute(e, values) if isinstance(e, Dimension) else e for e in elements]
+            elements = tuple([substitute(e, values) if isinstance(e, Dimension) else e for e in elements])
         return PartialTensor(type_.dtype, Shape(dims), elements)
 
     def _run(self, inputs: Sequence[Type | None]) -> list[Type] | None:

@@ -10,7 +10,7 @@ from shapeinf.api import infer
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.rebatch.flows import is_integer_list, is_only_size, upstream_constants
-from shapeinf.edit.rebatch.items import find_mixing
+from shapeinf.edit.rebatch.items import find_mixing, is_view_of_items
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
@@ -231,9 +231,17 @@ class Search:
         result = self.infer(self.name, constants)
         next_obstacle = self.first_obstacle(result)
         helps = next_obstacle is None or next_obstacle.index > obstacle.index
+        if self.spatial and not self._keeps_views(result, rewrites[0].constant):
+            return None  # of a batch, the search for mixed items decides
         if not helps or not self.are_shapes_equal(self.base, result, self.old):
             return None
         return rewrites, constants, result, next_obstacle
+
+    def _keeps_views(self, result: Result, constant: str) -> bool:
+        """Whether the nodes that read a rewritten constant have the axis where their input has it."""
+        compiled, symbol = result.inference.compiled, result.scope.symbol(self.name)
+        readers = (compiled.step(index) for index in compiled.consumers[compiled.slots[constant]])
+        return all(is_view_of_items(result.inference, step, symbol) for step in readers)
 
     def are_shapes_equal(self, numbers: Result, symbolic: Result, size: int) -> bool:
         """Whether all numeric sizes of a result are those of the symbolic result at this size of the axis."""
