@@ -160,3 +160,25 @@ def test_an_expression_past_the_caps_of_the_algebra_may_wrap_around():
     assert real == 0
     assert size.is_anonymous
     assert real in result.interval(size)
+
+
+@pytest.mark.parametrize(("size", "exact"), [(3, True), (200, True), (729, False), (1541, False)])
+def test_a_power_that_float64_rounds_is_not_claimed(size, exact):
+    """`(n**3)**2 % 1000` as the end of a slice: onnxruntime computes powers of a single number in float64."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Pow", ["n", "three"], ["cube"]),
+        helper.make_node("Pow", ["cube", "two"], ["power"]),
+        helper.make_node("Mod", ["power", "thousand"], ["end"]),
+        helper.make_node("Slice", ["x", "zero", "end"], ["y"]),
+    ]
+    constants = {"two": np.array([2]), "three": np.array([3]), "thousand": np.array([1000]), "zero": np.array([0])}
+    graph = model(nodes, constants)
+    (real,) = session_of(graph).run(None, {"x": np.zeros(size, np.float32)})[0].shape
+    here = infer_shapes(graph, inputs={"x": [size]})
+    (inferred,) = here.tensors["y"].shape
+    assert real in here.interval(inferred)
+    assert isinstance(inferred, int) == exact
+    anywhere = infer_shapes(graph)  # assumes that n**6 is at most 2**53
+    assert (anywhere.contract.check(n=size).verdict is True) == exact
+    assert (evaluate(anywhere.tensors["y"].shape[0], {"n": size}) == real) == exact
