@@ -179,6 +179,6 @@ def test_a_power_that_float64_rounds_is_not_claimed(size, exact):
     (inferred,) = here.tensors["y"].shape
     assert real in here.interval(inferred)
     assert isinstance(inferred, int) == exact
-    anywhere = infer_shapes(graph)  # assumes that n**6 is at most 2**53
-    assert (anywhere.contract.check(n=size).verdict is True) == exact
+    anywhere = infer_shapes(graph)
     assert (evaluate(anywhere.tensors["y"].shape[0], {"n": size}) == real) == exact
+    assert f"n*n*n*n*n*n <= {2**53}" in [p.text for p in anywhere.contract if p.kind == "assumption"]
