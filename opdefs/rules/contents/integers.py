@@ -24,6 +24,9 @@ MIN_LIMIT = 2**16
 USUAL_SIZES = {"int64": 2**40, "uint64": 2**40, "int32": 2**28, "uint32": 2**28}
 """By type, an absolute value that sizes, and products of different sizes, are less than. Other types have none."""
 
+MAX_FLOAT64 = 2**53
+"""float64 represents all integers up to this absolute value."""
+
 MAX_ASSUMED_SYMBOLS = 4
 """Nothing is assumed of numbers of more sizes: the assumption would be hard to check, and proofs take long."""
 
@@ -65,11 +68,22 @@ def fit_element(c: InferenceContext, dtype: str | None, element: Element) -> Ele
     limits = INTEGER_RANGES.get(dtype or "")
     if limits is None or not isinstance(element, (int, Dimension)):
         return element
+    return element if _fits(c, str(dtype), element, limits) else None
+
+
+def is_exact_in_float64(c: InferenceContext, dtype: str | None, element: Element, terms: int = 1) -> bool:
+    """Whether an integer, and a sum of so many integers of its size, fits its type and is exact in float64."""
+    least, most = INTEGER_RANGES.get(dtype or "", (-MAX_FLOAT64, MAX_FLOAT64))
+    limit = MAX_FLOAT64 // max(terms, 1)
+    limits = max(least, -limit), min(most, limit)
+    return isinstance(element, (int, Dimension)) and _fits(c, str(dtype), element, limits)
+
+
+def _fits(c: InferenceContext, dtype: str, element: Dim, limits: tuple[int, int]) -> bool:
+    """Whether a number is within limits: known, at usual sizes, or assumed."""
     if isinstance(element, int):
-        return element if limits[0] <= element <= limits[1] else None
-    if _is_within(c.store.bounds(element), limits):
-        return element
-    return element if _wrap_known(c, str(dtype), element, limits) is element else None
+        return limits[0] <= element <= limits[1]
+    return _is_within(c.store.bounds(element), limits) or _wrap_known(c, dtype, element, limits) is element
 
 
 def _wrap_known(c: InferenceContext, dtype: str, d: Dimension, limits: tuple[int, int]) -> Dim | None:
