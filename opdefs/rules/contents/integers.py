@@ -12,6 +12,7 @@ the same multiple of `2**bits` at every size. Sizes have no upper bound, so most
 
 from __future__ import annotations
 
+from opdefs.rules.contents.float_formats import FLOAT64
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.interval import Bounds
 from shapeinf.lattice import Element
@@ -23,9 +24,6 @@ MIN_LIMIT = 2**16
 
 USUAL_SIZES = {"int64": 2**40, "uint64": 2**40, "int32": 2**28, "uint32": 2**28}
 """By type, an absolute value that sizes, and products of different sizes, are less than. Other types have none."""
-
-MAX_FLOAT64 = 2**53
-"""float64 represents all integers up to this absolute value."""
 
 MAX_ASSUMED_SYMBOLS = 4
 """Nothing is assumed of numbers of more sizes: the assumption would be hard to check, and proofs take long."""
@@ -73,8 +71,8 @@ def fit_element(c: InferenceContext, dtype: str | None, element: Element) -> Ele
 
 def is_exact_in_float64(c: InferenceContext, dtype: str | None, element: Element, terms: int = 1) -> bool:
     """Whether an integer, and a sum of so many integers of its size, fits its type and is exact in float64."""
-    least, most = INTEGER_RANGES.get(dtype or "", (-MAX_FLOAT64, MAX_FLOAT64))
-    limit = MAX_FLOAT64 // max(terms, 1)
+    least, most = INTEGER_RANGES.get(dtype or "", (-FLOAT64.max_exact, FLOAT64.max_exact))
+    limit = FLOAT64.max_exact // max(terms, 1)
     limits = max(least, -limit), min(most, limit)
     return isinstance(element, (int, Dimension)) and _fits(c, str(dtype), element, limits)
 
