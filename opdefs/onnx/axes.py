@@ -65,6 +65,7 @@ onnx.axes("Range", "Unique", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "Is
 
 along_attribute = all_but(attribute_axis())
 onnx.axes("Compress")(along_attribute)
+onnx.axes("QLinearConcat", domain=MS)(along_attribute)
 onnx.axes("Concat", since=4)(along_attribute)
 onnx.axes("Concat")(all_but(attribute_axis(default=1)))
 onnx.axes("Split")(all_but(attribute_axis(default=0)))
@@ -201,14 +202,25 @@ def center_crop_pad(c: CostContext, position: int, axis: int) -> AxisUse:
 convolution = windows(channels=AxisUse.MIXED)
 pool = windows(channels=AxisUse.SEPARATE)
 onnx.axes("Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "QLinearConv", "SpaceToDepth")(convolution)
-onnx.axes("FusedConv", "QLinearConv", "ConvTransposeWithDynamicPads", domain=MS)(convolution)
+onnx.axes("QLinearConv", "ConvTransposeWithDynamicPads", domain=MS)(convolution)
 onnx.axes("AveragePool", "LpPool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool")(pool)
-onnx.axes("Conv", domain=NCHWC)(convolution)
+onnx.axes("ReorderInput", "ReorderOutput", domain=NCHWC)(convolution)
 onnx.axes("GlobalAveragePool", "GlobalMaxPool", "AveragePool", "MaxPool", "Upsample", domain=NCHWC)(pool)
 onnx.axes("NhwcConv", "NhwcFusedConv", "NhwcMaxPool", domain=MS)(windows(channels=AxisUse.MIXED, last=lambda c: True))
 onnx.axes("QLinearAveragePool", "QLinearGlobalAveragePool", domain=MS)(
     windows(channels=AxisUse.MIXED, last=lambda c: c.integer("channels_last") == 1)
 )
+
+
+@onnx.axes("FusedConv", domain=MS)
+@onnx.axes("Conv", domain=NCHWC)
+def convolution_with_sum(c: CostContext, position: int, axis: int) -> AxisUse:
+    """The fourth input, of the shape of the output, is added."""
+    if position in (0, 3) and axis == 0:
+        return AxisUse.ALIGNED
+    return convolution(c, position, axis)
+
+
 onnx.axes("Col2Im", "AffineGrid", "CausalConvWithState")(leading(1, 3))
 onnx.axes("DeformConv")(leading(1, 2, 4))
 onnx.axes("GridSample")(leading(2, 1))
@@ -228,7 +240,7 @@ def max_pool(c: CostContext, position: int, axis: int) -> AxisUse:
 # -- normalizations ----------------------------------------------------------------------------------------------------
 
 onnx.axes("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")(all_but(axes_from()))
-onnx.axes("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)(trailing(1))
+onnx.axes("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)(trailing(1, AxisUse.ALIGNED))
 onnx.axes("EmbedLayerNormalization", domain=MS)(leading(1, 1, 7, 8))
 onnx.axes("GroupNorm", domain=MS)(leading(1))
 onnx.axes("SkipGroupNorm", domain=MS)(items_at((0, 0, None), (1, 0, 4)))
@@ -272,7 +284,7 @@ def attention(c: CostContext, position: int, axis: int) -> AxisUse:
 onnx.axes("RotaryEmbedding")(items_at((0, 0, None), (1, 0, 3), (2, 0, 3), (3, 0, None)))
 onnx.axes("LinearAttention")(leading(1, 1, 2, 3, 4, 5))
 onnx.axes("TensorScatter")(leading(1, 1, 2))
-onnx.axes("Attention", domain=MS)(items_at((0, 0, 3), (3, 0, 2), (3, 0, 3), (3, 0, 4), (4, 1, 5), (5, 0, 4)))
+onnx.axes("Attention", domain=MS)(items_at((0, 0, 3), (3, 0, 1), (3, 0, 2), (3, 0, 3), (3, 0, 4), (4, 1, 5), (5, 0, 4)))
 onnx.axes("MultiHeadAttention", domain=MS)(
     items_at(*((i, 0, None) for i in (0, 1, 2, 5, 6, 7)), *((4, 0, rank) for rank in (2, 3)))
 )

@@ -89,9 +89,9 @@ def scattered(rule: AxisRule) -> AxisRule:
     return scatter
 
 
-def trailing(count: int) -> AxisRule:
+def trailing(count: int, use: AxisUse = AxisUse.SEPARATE) -> AxisRule:
     """The last axes are combined: matrices, transforms."""
-    return all_but(lambda c: range(-count, 0))
+    return all_but(lambda c: range(-count, 0), use)
 
 
 def attribute_axis(name: str = "axis", default: int | None = None) -> AxesOf:

@@ -21,7 +21,7 @@ from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type, dims_in
-from shapeinf.ops import CostContext
+from shapeinf.ops import CostContext, InputUse
 from shapeinf.ops.axes import AxisUse
 
 
@@ -136,7 +136,7 @@ class _NodeItems:
         if not self._is_multiple(output.shape[axis]):
             raise _MixedItemsError(f"axis {axis} of its output has {output.shape[axis]} items")
         probe = _Probe(self, uses)
-        if any(probe.is_data(i, index, axis) for i in self.numbers):
+        if any(probe.is_data(i, index, axis) for i in self.numbers if not self._is_shape(i, output, axis)):
             raise _MixedItemsError("it computes with the number of items")
         if not self.axes:
             for position in self.numbers:
@@ -191,6 +191,15 @@ class _NodeItems:
             verb = "moves windows over" if use is AxisUse.SPATIAL else "does not compute item by item along"
             raise _MixedItemsError(f"it {verb} {where}", use is AxisUse.SPATIAL)
         return use
+
+    def _is_shape(self, position: int, output: TensorType, axis: int) -> bool:
+        """Whether an input is the requested shape of an output, such as that of an Expand: no operand of arithmetic."""
+        op_def, type_ = self.step.operation.op_def, self.types[position]
+        params = () if op_def is None or op_def.rule is None else op_def.rule.params
+        elements = type_.elements or () if isinstance(type_, TensorType) else ()
+        if position >= len(params) or params[position].use is not InputUse.VALUE:
+            return False
+        return len(elements) == len(output.shape) and elements[axis] == output.shape[axis]
 
     def _is_same_axis(self, position: int, own: int, output: TensorType, axis: int) -> bool:
         """Whether an axis of an input is that of the output, counted from the front or from the end."""
