@@ -54,9 +54,9 @@ class FloatFormat(NamedTuple):
         return rounded if abs(rounded) <= self.largest else copysign(inf, number)
 
     def may_be_zero(self, number: float) -> bool:
-        """Whether a runtime may replace a number by 0: processors do so with subnormal numbers where they are told to.
+        """Whether a runtime may replace a number by 0, as TensorFlow does with subnormal numbers.
 
-        TensorFlow tells them; arithmetic of float32 and wider types only, in which bfloat16 is computed, too.
+        It does so in float32 and wider types; bfloat16 is computed in float32.
         """
         return 0 < abs(number) < self.least_normal <= FLOAT32.least_normal
 
