@@ -18,7 +18,6 @@ from shapeinf.result import Result
 from shapeinf.sharing import hold_locks
 from shapeinf.solver.budget import CUT
 
-
 C180 = register_code(
     "C180",
     "note",

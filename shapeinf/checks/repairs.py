@@ -262,11 +262,13 @@ class _RepairSearch:
 
     def _changes_outputs(self, step: NodeStep, change: Change) -> bool:
         """Whether a change gives the outputs of its node other shapes or contents, and none that is less known."""
+        if not self.runs.affordable:
+            return False
         if change.prepare is not None:
             return True
         inference = self.model.result.inference
         table = inference.table
-        self.runs.count_visits(1 + len(inference.compiled.rows) // 100)
+        self.runs.count_visits(1 + len(inference.compiled.rows) // 100 + len(step.inputs) // 2)
         slots = change.inputs or step.arguments
         types = [table.types[inference.numbers[slot]] for slot in slots]
         if change.constant is not None:

@@ -141,7 +141,7 @@ class Machine:
         items = expr.items
         targets = target if isinstance(target, tuple) and len(target) == len(items) else (None,) * len(items)
         values = []
-        self._work += len(items)
+        self.budget.spend(len(items) // _ITEMS_PER_STEP)
         for item, item_target in zip(items, targets, strict=True):
             values.append((yield item, frame, item_target))
         return tuple(values)
@@ -192,7 +192,7 @@ class Machine:
             if not isinstance(array, tuple):
                 bad = BadValue(f"a comprehension iterates over arrays, not {kind_of(array)}")
                 raise self.error_at(bad, frame, (), frame.offset_of(iterated))
-            self._work += len(array)
+            self.budget.spend(len(array) // _ITEMS_PER_STEP)
             arrays.append(array)
         if len({len(array) for array in arrays}) > 1:
             lengths = ", ".join(str(len(array)) for array in arrays)
