@@ -34,7 +34,7 @@ from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import Condition, ShapeStore, TensorType, Type, relax_type
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, Call, Contents, Outcome, unknown_outputs
-from shapeinf.solver.budget import CUT, Budget
+from shapeinf.solver.budget import CUT, Budget, bodies_budget
 
 Refine = Callable[["Inference", int, int], int]
 """Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
@@ -129,7 +129,7 @@ class Inference:
         self.call_stack: tuple[FunctionKey, ...] = () if outer is None else outer.call_stack
         """The functions whose bodies are running, this one included."""
         self.budget: Budget = (
-            outer.budget if outer is not None else budget or Budget.for_graph(len(compiled.rows), store.scope)
+            outer.budget if outer is not None else budget or bodies_budget(len(compiled.rows), store.scope)
         )
         """For the runs of bodies: nested loops and calls run theirs many times."""
         self.numbers = [0] * (len(compiled.names) + 2)  # the last two for MISSING (-1) and UNUSED (-2)

@@ -15,13 +15,16 @@ from shapeinf.expr import Scope
 WORK = 5_000_000
 """Steps of one query by default: a few seconds in the worst case."""
 
+WORK_IN_BODIES = 2_000_000
+"""Steps of one inference for the bodies of nodes: a command infers a model several times."""
+
 STEPS_PER_ROW = 500
 """Further steps for each node of a large graph: some runs of the node."""
 
 STEPS_PER_VISIT = 15
 """The steps of one visit of a node, without the work on its dims."""
 
-STEPS_PER_START = 450
+STEPS_PER_START = 100
 """The steps of the start of a run of a graph: the set-up of its inputs and constants."""
 
 CUT = "the work budget was reached"
@@ -55,9 +58,9 @@ class Budget:
         self._work_before = 0 if scope is None else scope.work
 
     @classmethod
-    def for_graph(cls, rows: int, scope: Scope | None = None) -> Budget:
+    def for_graph(cls, rows: int, scope: Scope | None = None, work: int = WORK) -> Budget:
         """The budget of a command on a graph with this number of nodes."""
-        return cls(WORK + STEPS_PER_ROW * rows, scope)
+        return cls(work + STEPS_PER_ROW * rows, scope)
 
     @property
     def spent(self) -> int:
@@ -84,3 +87,8 @@ class Budget:
     def spend(self, steps: int) -> None:
         """Take steps that are already done, of work whose cost is known only afterwards."""
         self._taken += steps
+
+
+def bodies_budget(rows: int, scope: Scope) -> Budget:
+    """The budget of an inference for the bodies of its nodes."""
+    return Budget.for_graph(rows, scope, WORK_IN_BODIES)
