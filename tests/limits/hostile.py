@@ -11,7 +11,9 @@ _OPSETS = '"" : 18, "f" : 1'
 
 
 def _model(graph: str, functions: str = "") -> bytes:
-    return onnx.parser.parse_model(f"<ir_version: 9, opset_import: [{_OPSETS}]> {graph} {functions}").SerializeToString()
+    return onnx.parser.parse_model(
+        f"<ir_version: 9, opset_import: [{_OPSETS}]> {graph} {functions}"
+    ).SerializeToString()
 
 
 def _function(name: str, body: str) -> str:
@@ -25,7 +27,9 @@ def functions_in_branches(levels: int = 14) -> bytes:
         then = f"q1 = Concat<axis = 0>(a) t1 = f.f{i + 1}(q1)"
         other = f"q2 = Concat<axis = 0>(a, a) t2 = f.f{i + 1}(q2)"
         branches = f"then_branch = b () => (float[] t1) {{ {then} }}, else_branch = e () => (float[] t2) {{ {other} }}"
-        functions.append(_function(f"f{i}", f"m = ReduceMax<keepdims = 0>(a) n = Cast<to = 9>(m) c = If(n) <{branches}>"))
+        functions.append(
+            _function(f"f{i}", f"m = ReduceMax<keepdims = 0>(a) n = Cast<to = 9>(m) c = If(n) <{branches}>")
+        )
     functions.append(_function(f"f{levels}", "c = Relu(a)"))
     return _model("g (float[N, 3] x) => (float[] y) { y = f.f0(x) }", " ".join(functions))
 
