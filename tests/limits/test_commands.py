@@ -9,7 +9,7 @@ import pytest
 
 from shapeinf.cli.main import main
 from tests.formats.damage.cases import SUFFIXES, case
-from tests.limits.commands import arguments, failure, outcomes
+from tests.limits.commands import HARD_SECONDS, SECONDS, arguments, failure, outcomes
 from tests.limits.hostile import HOSTILE
 
 SHARED = Path(os.environ.get("SHAPEINF_CONFORMANCE") or Path(__file__).parents[3] / "shared" / "conformance")
@@ -23,8 +23,8 @@ SLICE = 16
 COMMANDS = [name for name in main.list_commands(click.Context(main)) if arguments(name, "m", "f")]
 
 
-def check(commands):
-    wrong = [(outcome, why) for outcome in outcomes(commands) if (why := failure(outcome))]
+def check(commands, seconds=SECONDS):
+    wrong = [(outcome, why) for outcome in outcomes(commands) if (why := failure(outcome, seconds))]
     lines = [f"{' '.join(outcome['args'])}: {why}\n{outcome['end']}" for outcome, why in wrong[:10]]
     assert not wrong, "\n\n".join([f"{len(wrong)} commands", *lines])
 
@@ -49,7 +49,7 @@ def test_a_slice_of_damaged_files(tmp_path):
         family = list(SUFFIXES)[number % len(SUFFIXES)]
         (path,) = write_cases(family, [number], tmp_path)
         commands.append(arguments(random.Random(number).choice(COMMANDS), path, str(tmp_path)))
-    check(commands)
+    check(commands, HARD_SECONDS)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -58,7 +58,7 @@ def test_models_of_exponential_work_end(name, tmp_path):
     command, build, suffix = HOSTILE[name]
     path = tmp_path / f"m.{suffix}"
     path.write_bytes(build())
-    check([arguments(command, str(path), str(tmp_path))])
+    check([arguments(command, str(path), str(tmp_path))], HARD_SECONDS)
 
 
 @pytest.mark.slow
