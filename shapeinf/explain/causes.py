@@ -98,12 +98,13 @@ class Roots:
             return Root(frame, step, point)
         if frame.inner(step):
             below = _inner_origin(point, step)
-            return Root(frame, step, point) if below is None else (yield below)
+            inner: Root = Root(frame, step, point) if below is None else (yield below)
+            return inner
         blocking = blockers(point, step)
         if frame.budget.cut:
             return Root(frame, step, point, cut=True)
         for blocker in blocking:
-            above = yield _first_occurrences(blocker)[0]
+            above: Root = yield _first_occurrences(blocker)[0]
             if blocker.facet != "element" or above.point.facet != "element":
                 return above
         return Root(frame, step, point, tuple(blocking))
@@ -115,7 +116,8 @@ class Roots:
             return Root(point.frame, None, point)
         passed = outer_point(point)
         if passed is not None and not passed.known:
-            return (yield _first_occurrences(passed)[0])
+            root: Root = yield _first_occurrences(passed)[0]
+            return root
         slot = next(s for s in step.outputs if s >= 0)
         return Root(outer, step, Point(outer, slot, point.facet, point.at))
 
