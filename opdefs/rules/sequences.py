@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.unknowns import cover_shape
-from shapeinf.lattice import SequenceType, TensorType, Type
+from shapeinf.lattice import MAX_TYPE_DEPTH, SequenceType, TensorType, Type
 from shapeinf.ops import InferenceContext
 
 MAX_ITEMS = 64
 """Of longer sequences, only the join of the items is tracked."""
 
-MAX_NESTED, MAX_DEPTH = 1 << 10, 32
-"""The most values in all tuples inside a tuple, and the most levels of them, that are tracked."""
+MAX_NESTED = 1 << 10
+"""The most values in all tuples inside a tuple that are tracked."""
 
 
 def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
@@ -34,7 +34,7 @@ def tracked_items(items: Sequence[Type]) -> tuple[Type, ...] | None:
     Tensors are always tracked: each is an input of the node.
     """
     nested = [item for item in items if isinstance(item, SequenceType)]
-    small = sum(item.total for item in nested) <= MAX_NESTED and all(item.depth < MAX_DEPTH for item in nested)
+    small = sum(item.total for item in nested) <= MAX_NESTED and all(item.depth < MAX_TYPE_DEPTH for item in nested)
     return tuple(items) if small else None
 
 

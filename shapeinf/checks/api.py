@@ -13,9 +13,17 @@ from shapeinf.checks.operators import MISSPELLED_OPERATOR
 from shapeinf.checks.registry import CHECKS, STATIC_CHECKS
 from shapeinf.checks.repairs import Candidates, likely_cause
 from shapeinf.checks.trusted_declarations import trust_declarations
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.result import Result
 from shapeinf.sharing import hold_locks
+from shapeinf.solver.budget import CUT
+
+C180 = register_code(
+    "C180",
+    "note",
+    "a check that reached its work budget",
+    "A part of the checks was not done; what is reported holds. The budget grows with the number of nodes.",
+)
 
 
 def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Diagnostic]:
@@ -31,8 +39,14 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
         diagnostics = [d for d in _sort(_run_checks(model), model) if d.code != "S201" or d.node not in misspelled]
         if not any(diagnostic.fails for diagnostic in diagnostics):
             diagnostics = _sort([*diagnostics, *fails_everywhere(model)], model)
-        fails = any(diagnostic.fails for diagnostic in diagnostics)
-        return [*static, *(_put_cause_first(diagnostics, model) if fails else diagnostics)]
+        if any(diagnostic.fails for diagnostic in diagnostics):
+            diagnostics = _put_cause_first(diagnostics, model)
+        return [*static, *diagnostics, *_cut_note(model)]
+
+
+def _cut_note(model: CheckedModel) -> Iterator[Diagnostic]:
+    if model.budget.cut:
+        yield Diagnostic("note", C180, f"some sizes and changes were not tried: {CUT}")
 
 
 def _run_checks(model: CheckedModel) -> Iterator[Diagnostic]:

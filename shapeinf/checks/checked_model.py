@@ -13,6 +13,7 @@ from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
+from shapeinf.solver.budget import Budget
 from shapeinf.solver.sampling import Binding, legal_bindings
 
 MAX_EXAMPLES = 64
@@ -27,6 +28,7 @@ class CheckedModel:
         ranges: the dims with bounds of the user, by name.
         what_if: whether this is a what-if run, an inference of a changed model.
         later: the constraints of the run without the change: no size outside of the bounds in it is an example.
+        budget: the budget of the whole check, which what-if runs share.
     """
 
     def __init__(
@@ -35,8 +37,10 @@ class CheckedModel:
         ranges: Mapping[str, object] | None = None,
         what_if: bool = False,
         later: ShapeStore | None = None,
+        budget: Budget | None = None,
     ) -> None:
         """Nothing is computed yet."""
+        self.budget = budget or Budget.for_graph(len(result.inference.compiled.rows), result.store.scope)
         self.later = later
         self.result = result
         self.what_if = what_if

@@ -250,7 +250,7 @@ def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifferen
                 snapshots, name, declared, observed, matching
             )
 
-    rerun(inference, inference.initial_store.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin, model.budget)
     for size in observed:
         matching.pop(size.tensor, None)
     examples = [(size, _early_example(model, size)) for size in observed]

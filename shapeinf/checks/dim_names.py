@@ -28,6 +28,9 @@ _MAX_LETTERS = 100
 _MAX_SIMILAR = 32
 """The most names that are compared of those that differ in one letter at the same position."""
 
+_STEPS_PER_PAIR = 20
+"""The steps of a budget for the comparison of two names."""
+
 
 # -- C120 ----------------------------------------------------------------------------------------------------------
 
@@ -40,6 +43,8 @@ def misspelled_names(model: CheckedModel) -> Iterator[Diagnostic]:
     names = _declared_names(model)
     reported: set[str] = set()
     for first, second in similar_pairs(names):
+        if not model.budget.take(_STEPS_PER_PAIR):
+            break
         if is_misspelling(first, second) and not _are_different_sizes(model, first, second):
             reported.update((first, second))
             pair = f"{first!r} ({names[first]}) and {second!r} ({names[second]})"
@@ -86,12 +91,22 @@ def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     listed = [name for name in names if len(name) <= _MAX_LETTERS and _consists_of_words(name)]
     sharing: dict[str, list[int]] = {}
     for position, name in enumerate(listed):
-        plain = _plain(name)
-        for text in {plain, *(plain[:i] + plain[i + 1 :] for i in range(len(plain)))}:
+        for text in _texts_without_a_letter(name):
             sharing.setdefault(text, []).append(position)
     groups = (group[:_MAX_SIMILAR] for group in sharing.values() if len(group) > 1)
     pairs = {pair for group in groups for pair in combinations(group, 2)}
     return ((listed[first], listed[second]) for first, second in sorted(pairs))
+
+
+def _texts_without_a_letter(name: str) -> set[str]:
+    """A name, and its texts without one letter of a word; words with digits differ in no typing error."""
+    plain, start = _plain(name), 0
+    texts = {plain}
+    for word in re.sub(r"\s+", "", name).lower().split("_"):
+        if not any(map(str.isdigit, word)):
+            texts.update(plain[:i] + plain[i + 1 :] for i in range(start, start + len(word)))
+        start += len(word)
+    return texts
 
 
 def _plain(name: str) -> str:

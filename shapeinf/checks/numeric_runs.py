@@ -26,6 +26,8 @@ C115 = register_code(
 )
 _MAX_BINDINGS = 4
 _MAX_SKEWED = 8
+STEPS_PER_SIZE = 100
+"""The steps of a budget for a size of one dim, and for a constraint: the types that change with it."""
 
 
 def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
@@ -40,7 +42,7 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     failures = []
     skewed = sampling.skewed_bindings(model.initial_store, model.axes, _conditions(model))
     for binding in itertools.chain(generic_bindings(model, _MAX_BINDINGS), itertools.islice(skewed, _MAX_SKEWED)):
-        violations = violations_at(model.result.inference, binding)
+        violations = violations_at(model, binding)
         if not violations:
             return
         failures.append((binding, violations))
@@ -71,16 +73,24 @@ def _has_known_ranks(model: CheckedModel, node: str) -> bool:
 
 
 def violations_at(
-    inference: Inference, binding: Binding, prepare: Callable[[Inference], None] | None = None
+    model: CheckedModel, binding: Binding, prepare: Callable[[Inference], None] | None = None
 ) -> list[Diagnostic] | None:
-    """The certain violations at these sizes of the dims of the inputs; None where the constraints exclude the sizes."""
+    """The certain violations at these sizes of the dims of the inputs.
+
+    None where the constraints exclude the sizes, and where the budget of the check is exhausted.
+    """
+    inference, budget = model.result.inference, model.budget
+    steps = STEPS_PER_SIZE * (len(binding) + inference.store.count)
+    if not budget.take(steps) or not budget.take_run(len(inference.compiled.rows)):
+        return None
     store = inference.initial_store.copy()
     try:
         for name, size in binding.items():
             store.add_equal(store.scope.symbol(name), size, Source("", f"the what-if run has {name} = {size}"))
     except ShapeError:
         return None
-    return certain_violations(rerun(inference, store, prepare))
+    run = rerun(inference, store, prepare, budget)
+    return None if budget.cut else certain_violations(run)
 
 
 # -- shapes of inputs that a deployment requests ---------------------------------------------------------------------

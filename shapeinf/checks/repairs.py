@@ -30,7 +30,7 @@ from shapeinf.checks.changes import (
     size_changes,
 )
 from shapeinf.checks.checked_model import CheckedModel
-from shapeinf.checks.what_if import MAX_VISITS, RunChecks, WhatIfRuns
+from shapeinf.checks.what_if import MAX_STEPS, RunChecks, WhatIfRuns
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
@@ -248,7 +248,7 @@ class _RepairSearch:
         for a, b in itertools.combinations(range(len(dims)), 2):
             if dims[a] == dims[b]:
                 continue
-            if self.runs.spent > MAX_VISITS // 2:  # the other half is for the nodes
+            if self.runs.spent > MAX_STEPS // 2 or not self.runs.affordable:  # the other half is for the nodes
                 self.is_complete = False
                 return
             other = list(dims)
@@ -262,11 +262,13 @@ class _RepairSearch:
 
     def _changes_outputs(self, step: NodeStep, change: Change) -> bool:
         """Whether a change gives the outputs of its node other shapes or contents, and none that is less known."""
+        if not self.runs.affordable:
+            return False
         if change.prepare is not None:
             return True
         inference = self.model.result.inference
         table = inference.table
-        self.runs.visits += 1 + len(inference.compiled.rows) // 100
+        self.runs.count_visits(1 + len(inference.compiled.rows) // 100 + len(step.inputs) // 2)
         slots = change.inputs or step.arguments
         types = [table.types[inference.numbers[slot]] for slot in slots]
         if change.constant is not None:

@@ -39,13 +39,18 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
     trusted: list[CheckedModel] = []
 
     def begin(fresh: Inference) -> None:
-        trusted.append(CheckedModel(Result(fresh, reader), model.ranges, what_if=True, later=model.store))
+        trusted.append(_trusted_model(model, fresh, reader))
         slots = fresh.compiled.slots
         for name, declared in model.declared.items():
             fresh.refiners[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)
 
-    rerun(inference, store, begin)
+    rerun(inference, store, begin, model.budget)
     return trusted[0], violations
+
+
+def _trusted_model(model: CheckedModel, fresh: Inference, reader: InputReader) -> CheckedModel:
+    result = Result(fresh, reader)
+    return CheckedModel(result, model.ranges, what_if=True, later=model.store, budget=model.budget)
 
 
 @attrs.frozen

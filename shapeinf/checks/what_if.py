@@ -23,14 +23,16 @@ from shapeinf.lattice import TensorType
 from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding
 
-MAX_VISITS = 60_000
-"""The most nodes that the what-if runs of one search visit: about a second of work."""
+MAX_STEPS = 3_000_000
+"""The most steps of one search, of the budget of the check: about a second of work."""
 _CHECKS_COST = 4
 """The cost of the checks after a what-if run, in visits of each of its nodes."""
 _START_COST = 10
 """The cost of a run from the first node on, in visits, apart from that of the axes of inputs."""
-_TERMS_PER_VISIT = 50
-"""The number of computed terms of dims that cost as much as the visit of a node."""
+_STEPS_PER_VISIT = 50
+"""The steps of a visit of a node, with the comparison of its diagnostics."""
+_STEPS_PER_CONSTRAINT = 150
+"""The steps to add and to check a constraint."""
 _NUMERIC_RUNS = 2
 """The number of bindings at which a repaired graph must run."""
 
@@ -78,7 +80,7 @@ class _InputRequirements:
 
 
 class WhatIfRuns:
-    """Runs changes of a graph within a budget of node visits, and compares the diagnostics with those before."""
+    """Runs changes of a graph within the budget of the check, and compares the diagnostics with those before."""
 
     def __init__(
         self, model: CheckedModel, diagnostics: list[Diagnostic], run_checks: RunChecks, nodes: Collection[int]
@@ -90,9 +92,8 @@ class WhatIfRuns:
         self.first = (diagnostics[0].code, diagnostics[0].subject)
         self.run_checks = run_checks
         self._requirements = _InputRequirements(model, diagnostics)
-        self.starts = _states_before(model.result.inference, nodes)
-        self.visits = 0
-        self._work_before = model.store.scope.work
+        self.starts = _states_before(model, nodes)
+        self._spent_before = model.budget.spent
         input_types = model.result.inference.input_types.values()
         ranks = [len(t.shape.dims or ()) for t in input_types if isinstance(t, TensorType)]
         self._start_cost = _START_COST + sum(ranks) // 4
@@ -100,12 +101,16 @@ class WhatIfRuns:
     @property
     def affordable(self) -> bool:
         """Whether the budget allows another run."""
-        return self.spent < MAX_VISITS
+        return self.spent < MAX_STEPS and self.model.budget.left > 0
 
     @property
     def spent(self) -> int:
-        """The cost of all runs so far, in node visits."""
-        return self.visits + (self.model.store.scope.work - self._work_before) // _TERMS_PER_VISIT
+        """The steps of all runs so far."""
+        return self.model.budget.spent - self._spent_before
+
+    def count_visits(self, visits: int) -> None:
+        """Count visits of nodes as steps."""
+        self.model.budget.spend(_STEPS_PER_VISIT * visits)
 
     def remaining_with_change(self, step: NodeStep, change: Change) -> tuple[int, str] | None:
         """The number of failures that remain with a change, and its text; None where it is no repair.
@@ -133,7 +138,7 @@ class WhatIfRuns:
     def remaining_with_input(self, name: str, input_type: TensorType) -> int | None:
         """The number of failures that remain with another type of an input; None where it is no repair."""
         inference = self.model.result.inference
-        self.visits += self._start_cost
+        self.count_visits(self._start_cost)
         runs: list[Inference] = []
 
         def begin(fresh: Inference) -> None:
@@ -143,7 +148,7 @@ class WhatIfRuns:
             fresh.progress = self._stop_at_new_errors(fresh, lambda _: None)
 
         try:
-            rerun(inference, inference.initial_store.copy(), begin)
+            rerun(inference, inference.initial_store.copy(), begin, self.model.budget)
         except (_NoRepairError, ShapeInferenceError):
             return None
         changed = self._as_model(runs[0])
@@ -156,7 +161,7 @@ class WhatIfRuns:
         """A progress callback that ends a run at the first new error, and where the first diagnostic recurs."""
 
         def progress(done: int, _: int) -> None:
-            self.visits += 1
+            self.count_visits(1)
             finish_node(done)
             if self._requirements.are_exceeded(run, except_node):
                 raise _NoRepairError
@@ -169,11 +174,13 @@ class WhatIfRuns:
         return progress
 
     def _as_model(self, run: Inference) -> CheckedModel:
-        return CheckedModel(Result(run, InputReader(run.store)), self.model.ranges, what_if=True)
+        result = Result(run, InputReader(run.store))
+        return CheckedModel(result, self.model.ranges, what_if=True, budget=self.model.budget)
 
     def _count_remaining(self, changed: CheckedModel, except_node: str = "") -> int | None:
         """The number of failures at other nodes; None where one is new or is the first diagnostic."""
-        self.visits += _CHECKS_COST * len(changed.order)
+        self.count_visits(_CHECKS_COST * len(changed.order))
+        self.model.budget.spend(_STEPS_PER_CONSTRAINT * changed.store.count)
         remaining = 0
         for diagnostic in self.run_checks(changed):
             key = (diagnostic.code, diagnostic.subject)
@@ -205,8 +212,8 @@ class WhatIfRuns:
         runs = 0
         for binding in generic_bindings(changed, _NUMERIC_RUNS):
             runs += 1
-            self.visits += len(changed.order)
-            violations = violations_at(changed.result.inference, binding, prepare)
+            self.count_visits(len(changed.order))
+            violations = violations_at(changed, binding, prepare)
             if violations is None or self._has_new_violations(violations, binding):
                 return False
         return runs > 0
@@ -216,7 +223,7 @@ class WhatIfRuns:
         new = {(v.code, v.node) for v in violations} - self.reported
         if not new:
             return False
-        without = violations_at(self.model.result.inference, binding) or []
+        without = violations_at(self.model, binding) or []
         return bool(new - {(v.code, v.node) for v in without if v.node != self.first[1]})
 
 
@@ -265,8 +272,9 @@ def _begin_at(run: Inference, step: NodeStep, change: Change) -> Callable[[int],
     return finish_node
 
 
-def _states_before(inference: Inference, nodes: Collection[int]) -> dict[int, Inference]:
+def _states_before(model: CheckedModel, nodes: Collection[int]) -> dict[int, Inference]:
     """The states of the inference before each of these nodes runs."""
+    inference = model.result.inference
     states: dict[int, Inference] = {}
     wanted = set(nodes)
 
@@ -280,5 +288,5 @@ def _states_before(inference: Inference, nodes: Collection[int]) -> dict[int, In
             fresh.save_initial_store()  # a copy that later nodes do not change
             states[0] = fresh.fork()
 
-    rerun(inference, inference.initial_store.copy(), begin)
+    rerun(inference, inference.initial_store.copy(), begin, model.budget)
     return states

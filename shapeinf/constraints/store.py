@@ -67,6 +67,7 @@ class ConstraintStore:
 
         Solved equalities come first, then each narrowing of a range, then the pending ones.
         """
+        self.scope.work += len(self.solved) + len(self.ranges)
         for symbol, value in self.solved.items():
             if beyond is None or symbol not in beyond.solved:
                 yield Constraint("equality", self.sources[symbol], operands=(symbol, value))

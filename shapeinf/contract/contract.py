@@ -171,7 +171,7 @@ class Contract:
             return Answer(None, (*reasons, NOT_SIMPLIFIED), cut=True)
         return Answer(None if bound.preconditions else True, reasons)
 
-    def _infer(self, sizes: Mapping[str, int]) -> Inference | Answer:
+    def _infer(self, sizes: Mapping[str, int], budget: Budget | None = None) -> Inference | Answer:
         """The inference with these sizes; or the answer, where a constraint is violated, or may be."""
         store = self._inference.initial_store.copy()
         try:
@@ -179,7 +179,7 @@ class Contract:
                 store.add_equal(self._symbol(name), size, Source("", f"{name} has the requested size {size}"))
         except ShapeError as error:
             return Answer(False, (str(error),))
-        inference = self._rerun(store)
+        inference = self._rerun(store, budget)
         broken = list(violations(inference))
         errors = tuple(_format_diagnostic(diagnostic) for diagnostic, certain in broken if certain)
         if errors:
@@ -188,14 +188,14 @@ class Contract:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))
         return inference
 
-    def _rerun(self, store: ShapeStore) -> Inference:
+    def _rerun(self, store: ShapeStore, budget: Budget | None) -> Inference:
         """The inference with the constraints of a store; without assumptions, if there are violations with them."""
         before = store.copy()
-        inference = rerun(self._inference, store)
+        inference = rerun(self._inference, store, budget=budget)
         if not inference.store.assumed or not any(violations(inference)):
             return inference
         before.assuming = False
-        return rerun(self._inference, before)
+        return rerun(self._inference, before, budget=budget)
 
     def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
         """The sizes among `values` of a dim with which the graph runs, for some sizes of the other dims.
@@ -223,9 +223,9 @@ class Contract:
         legal, untried = (tuple(v for v, answer in answers if answer is kind) for kind in (True, None))
         return LegalSizes(name, legal, "evaluation", untried)
 
-    def _runs(self, name: str, size: int) -> bool:
+    def _runs(self, name: str, size: int, budget: Budget) -> bool:
         """Whether the graph can run with a size; conditions that remain are taken to hold."""
-        inference = self._infer({name: size})
+        inference = self._infer({name: size}, budget)
         return not isinstance(inference, Answer) or inference.verdict is not False
 
     def _symbol(self, name: str) -> Dimension:
@@ -249,8 +249,10 @@ class _SizeRuns:
         """Whether the graph runs with a size; None if the budget is exhausted. Most of its cost is known afterwards."""
         if size not in self._known and self._budget.take(self._steps):
             before = self._scope.work
-            self._known[size] = self._runs(self._name, size)
+            runs = self._runs(self._name, size, self._budget)
             self._budget.spend(STEPS_PER_TERM * (self._scope.work - before))
+            if not self._budget.cut:  # else bodies were left out
+                self._known[size] = runs
         return self._known.get(size)
 
 

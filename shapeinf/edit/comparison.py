@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
 from shapeinf.api import infer_shapes
-from shapeinf.edit.correspondence import Correspondence, Labels, Part, ValuePair, input_dims, pair_values
+from shapeinf.edit.correspondence import Correspondence, Part, ValuePair, input_dims, pair_values
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.result import Result
@@ -112,8 +112,8 @@ def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Di
 
 def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
     """Preconditions that only one of the contracts has."""
-    labels = input_symbols(old.inference), input_symbols(new.inference)
-    before = {_key(precondition, dims, labels): precondition for precondition in old.contract.preconditions}
+    rename = dims.renaming(input_symbols(old.inference), input_symbols(new.inference))
+    before = {_key(precondition, dims, rename): precondition for precondition in old.contract.preconditions}
     after = {_key(precondition, dims): precondition for precondition in new.contract.preconditions}
     for key, precondition in before.items():
         if key not in after and not _is_fixed(precondition, dims):
@@ -128,13 +128,13 @@ def _is_fixed(precondition: Precondition, dims: Correspondence) -> bool:
     return bool(precondition.free_symbols) and precondition.free_symbols <= dims.sizes.keys()
 
 
-def _key(precondition: Precondition, dims: Correspondence, labels: tuple[Labels, Labels] | None = None) -> Hashable:
-    """A key that is equal for equal preconditions of both models; `labels` of both for one of the first model."""
-    map_dim = dims.map_second if labels is None else dims.map_first
+def _key(precondition: Precondition, dims: Correspondence, rename: Callable[[str], str] | None = None) -> Hashable:
+    """A key that is equal for equal preconditions of both models; `rename` for one of the first model."""
+    map_dim = dims.map_second if rename is None else dims.map_first
     if precondition.kind in ("value", "equality") and len(precondition.terms) == 2:
         a, b = precondition.terms
         return frozenset([map_dim(a - b), map_dim(b - a)])
-    return precondition.kind, precondition.text if labels is None else dims.rename_first(precondition.text, *labels)
+    return precondition.kind, precondition.text if rename is None else rename(precondition.text)
 
 
 def _source_text(precondition: Precondition) -> str:

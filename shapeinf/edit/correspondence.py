@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal
 
@@ -144,6 +144,8 @@ class Correspondence:
         self.second = second
         self.pairs: dict[Dimension, Dimension] = {}
         self._backwards: dict[Dimension, Dimension] = {}
+        self._seconds: dict[Dimension, Dimension] = {}
+        """The symbols of the second scope that are in a pair, each by itself."""
         self._common = Scope()
         self.sizes: dict[Dimension, int] = {}
         """The sizes at which symbols of either scope are compared."""
@@ -167,13 +169,14 @@ class Correspondence:
 
     def pair_names(self) -> None:
         """Pair symbols of equal names that are in no pair."""
+        others = set(self.second.names())
         for name in self.first.names():
-            if name in self.second.names():
+            if name in others:
                 self._add(self.first.symbol(name), self.second.symbol(name))
 
     def _add(self, a: Dimension, b: Dimension) -> None:
         if a not in self.pairs and b not in self._backwards:
-            self.pairs[a], self._backwards[b] = b, a
+            self.pairs[a], self._backwards[b], self._seconds[b] = b, a, b
 
     def map_first(self, dim: Dim) -> Dim | None:
         """A dim of the first scope in the common scope."""
@@ -181,7 +184,7 @@ class Correspondence:
 
     def map_second(self, dim: Dim) -> Dim | None:
         """A dim of the second scope in the common scope."""
-        return self._map(dim, {b: b for b in self._backwards}, "after")
+        return self._map(dim, self._seconds, "after")
 
     def _map(self, dim: Dim, partners: dict[Dimension, Dimension], side: str) -> Dim | None:
         if isinstance(dim, int):
@@ -198,14 +201,15 @@ class Correspondence:
             values[symbol] = self._common.symbol(name, 0)
         return substitute(dim, values)
 
-    def rename_first(self, text: str, first: Labels, second: Labels) -> str:
-        """A text with labels of dims of the first scope replaced by those of the second."""
+    def renaming(self, first: Labels, second: Labels) -> Callable[[str], str]:
+        """A function that replaces labels of dims of the first scope in a text by those of the second."""
         names = {
             first.get(a, quote_name(a.name)): second.get(b, quote_name(b.name))
             for a, b in self.pairs.items()
             if (a in first or not a.is_anonymous) and (b in second or not b.is_anonymous)
         }
-        if not names:
-            return text
+        if all(name == other for name, other in names.items()):
+            return lambda text: text
         alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-        return re.sub(rf"(?<![\w`.])(?:{alternatives})(?![\w`])", lambda match: names[match[0]], text)
+        pattern = re.compile(rf"(?<![\w`.])(?:{alternatives})(?![\w`])")
+        return lambda text: pattern.sub(lambda match: names[match[0]], text)

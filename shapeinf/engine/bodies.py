@@ -81,7 +81,7 @@ class BoundBody:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
         previous = outer.children.get(self.step.index, {}).pop(self.name, None)
-        outer.budget.require(len(self.compiled.rows))
+        outer.require_run(len(self.compiled.rows))
         child = self._child(inputs, certain and outer.certain)
         child.previous_run = previous if accumulate else None
         if previous is not None and previous.certain:
@@ -171,7 +171,7 @@ class BoundBody:
     def require_inputs(self, inputs: Sequence[Type | None]) -> None:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
-        if outer.budget.spend(len(self.compiled.rows)):
+        if outer.budget.take_run(len(self.compiled.rows)):
             child = self._child(inputs, outer.certain)
             outer.extra_runs.setdefault(self.step.index, []).append(child)
             self._run_trip(child, "required")
@@ -217,7 +217,8 @@ class Bodies:
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """See `BodyRunner.expand`.
 
-        Raises ModelError for a function that calls itself, LimitError for calls that are too deep or too many.
+        Raises ModelError for a function that calls itself, LimitError for calls that are too deep, and NotKnown past
+        the budget.
         """
         operation = step.operation
         key = operation.body or (operation.kind.domain, operation.kind.op, "")
@@ -228,8 +229,7 @@ class Bodies:
         compiled = _definition(outer, step, types)
         if compiled is None:
             return None
-        if not outer.budget.spend(len(compiled.rows)):
-            raise LimitError("the functions of this model expand to too many nodes", node=outer.path + step.site)
+        outer.require_run(len(compiled.rows))
         graph = compiled.graph
         if len(step.outputs) > len(graph.outputs) or len(step.arguments) > len(graph.inputs):
             message = f"the function has {len(graph.inputs)} inputs and {len(graph.outputs)} outputs"

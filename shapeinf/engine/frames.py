@@ -165,7 +165,7 @@ class FrameBody:
     ) -> list[Type]:
         """See `shapeinf.ops.Body`. The rows of a trip have the condition of the loop as their guard in any case."""
         outer = self.outer
-        outer.budget.require(len(self.frame.rows))
+        outer.require_run(len(self.frame.rows))
         child = self.last = outer.what_if_copy()
         for header, value in zip(self.frame.headers, inputs, strict=True):
             child.numbers[header.value] = 0 if value is None else outer.table.add(value)

@@ -22,19 +22,19 @@ import attrs
 from shapeinf.compilation import mypyc_attr
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.budget import BodyBudget
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.conditions import truth_of, truths_of_join
 from shapeinf.engine.repeated_calls import RepeatableCall, RepeatedCalls, is_repeatable, repeated_outputs
 from shapeinf.engine.saved_store import SavedStore, state_of
 from shapeinf.engine.type_table import NOTHING, TypeTable, canonicalize, unknown_type
-from shapeinf.errors import ModelError, ShapeError, Source, UnknownOperatorError
+from shapeinf.errors import ModelError, NotKnown, ShapeError, Source, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import Condition, ShapeStore, TensorType, Type, relax_type
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, Call, Contents, Outcome, unknown_outputs
+from shapeinf.solver.budget import CUT, Budget, bodies_budget
 
 Refine = Callable[["Inference", int, int], int]
 """Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
@@ -115,6 +115,7 @@ class Inference:
         outer: Inference | None = None,
         path: str = "",
         certain: bool = True,
+        budget: Budget | None = None,
     ) -> None:
         """No node has run; the caller sets the types of inputs and constants."""
         self.compiled = compiled
@@ -127,7 +128,10 @@ class Inference:
         self.table: TypeTable = TypeTable(store) if outer is None else outer.table
         self.call_stack: tuple[FunctionKey, ...] = () if outer is None else outer.call_stack
         """The functions whose bodies are running, this one included."""
-        self.budget: BodyBudget = BodyBudget() if outer is None else outer.budget
+        self.budget: Budget = (
+            outer.budget if outer is not None else budget or bodies_budget(len(compiled.rows), store.scope)
+        )
+        """For the runs of bodies: nested loops and calls run theirs many times."""
         self.numbers = [0] * (len(compiled.names) + 2)  # the last two for MISSING (-1) and UNUSED (-2)
         self.input_types: dict[str, Type | None] = {}
         """The types of inputs and constants before any node has run, by name."""
@@ -185,7 +189,7 @@ class Inference:
         self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
 
     def fork(self, compiled: CompiledGraph | None = None) -> Inference:
-        """An independent copy to run further; `compiled` may have other nodes on the same slots.
+        """An independent copy to run further, within the same budget; `compiled` may have other nodes on its slots.
 
         It ignores declarations and reports no progress.
         """
@@ -194,7 +198,6 @@ class Inference:
             other.compiled = compiled
         other.store = self.store.copy()
         other.table = self.table.fork(other.store)
-        other.budget = attrs.evolve(self.budget)
         other.numbers, other.input_types, other.reasons = list(self.numbers), dict(self.input_types), dict(self.reasons)
         other.node_diagnostics = {index: list(notes) for index, notes in self.node_diagnostics.items()}
         other.children = {index: dict(bodies) for index, bodies in self.children.items()}
@@ -234,6 +237,11 @@ class Inference:
             from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
 
             run_cycle(self, group)
+
+    def require_run(self, rows: int) -> None:
+        """Take the steps of a run of a body with this number of nodes. Raises NotKnown past the budget."""
+        if not self.budget.take_run(rows):
+            raise NotKnown(f"the bodies of this model run too many nodes to be inferred: {CUT}")
 
     def what_if_copy(self) -> Inference:
         """A copy for a run whose types are not kept; store, types and budget are those of this inference."""
@@ -515,7 +523,12 @@ class Inference:
 
     def _expand(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         """The outputs of a node that is defined by a graph: a function, or a definition by other operators."""
-        outputs = self.body_runner.expand(self, step, types)
+        try:
+            outputs = self.body_runner.expand(self, step, types)
+        except NotKnown as unknown:
+            self.created_unknowns = True
+            self._note_unknown(step, unknown.reason, types)
+            return self._unknown_outputs(step, types)
         return self._reject_operator(step, types) if outputs is None else [self.table.add(output) for output in outputs]
 
     def _reject_operator(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:

@@ -34,6 +34,7 @@ from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
 from shapeinf.inputs.spec import parse_shape_spec
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
+from shapeinf.solver.budget import Budget
 
 
 @attrs.frozen(eq=False)
@@ -328,13 +329,18 @@ def _has_open_axes(value: Type | None) -> bool:
     return any(isinstance(dim, Dimension) and dim.is_symbol and dim.is_anonymous for dim in dims or ())
 
 
-def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference], None] | None = None) -> Inference:
+def rerun(
+    inference: Inference,
+    store: ShapeStore,
+    prepare: Callable[[Inference], None] | None = None,
+    budget: Budget | None = None,
+) -> Inference:
     """A what-if run: the inference of the same graph and inputs with the constraints of `store`, in best mode.
 
     `prepare` may change the new inference before any node runs; the old one is unchanged. Declarations are compared,
-    never trusted.
+    never trusted. `budget` is that of the command or query, for the runs of bodies; by default the run has its own.
     """
-    fresh = Inference(inference.compiled, store, strict=False, body_runner=inference.body_runner)
+    fresh = Inference(inference.compiled, store, strict=False, body_runner=inference.body_runner, budget=budget)
     fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
     for name in inference.compiled.graph.constants:

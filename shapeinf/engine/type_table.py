@@ -27,6 +27,10 @@ NOTHING = 0
 """The number of "no type": an absent input, a value that no node has computed yet."""
 
 
+_WORK_PER_TYPE = 10
+"""The work to canonicalize a type, in terms of dims, besides that on its dims."""
+
+
 class TypeTable:
     """Numbers of types; equal types have equal numbers.
 
@@ -123,6 +127,7 @@ class TypeTable:
                 self._using.setdefault(symbol, []).append(number)
             if symbols is None or symbols:
                 affected.add(number)
+        store.scope.work += _WORK_PER_TYPE * len(affected)
         for number in affected:
             self._canonicalize(number)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Generator
+from typing import Any, NamedTuple
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.explain.points import GraphFrame, Point, unknowns_in
 from shapeinf.explain.probe import blockers
-from shapeinf.expr import Dimension
 from shapeinf.graph import MISSING, UNUSED
 
 
@@ -30,6 +30,10 @@ class Root(NamedTuple):
         return id(self.frame), self.frame.name(self.point.slot) if self.step is None else f"{self.step.index}"
 
 
+Search = Generator[Point, Any, Root]
+"""A search that requests the roots of other points."""
+
+
 class Roots:
     """Finds the roots of unknowns, with a cache."""
 
@@ -41,60 +45,79 @@ class Roots:
 
     def find(self, point: Point) -> list[Root]:
         """The roots of an unknown axis, rank or element: one for each of its anonymous symbols."""
-        size = point.size
-        if size is None or point.facet == "rank":
-            return [self.root(point)]
-        roots = [self.root(_first_occurrence(point, symbol)) for symbol in unknowns_in(size)]
+        roots = map(self.root, _first_occurrences(point))
         return list({root.key: root for root in roots}.values())
 
     def root(self, point: Point) -> Root:
-        """The root of an unknown, from the point of its first occurrence on."""
+        """The root of an unknown, from the point of its first occurrence on: searches on a stack of their own."""
+        searches: list[tuple[Point, Search]] = []
+        requested: Point | None = point
+        root: Root | None = None
+        while True:
+            if requested is not None:
+                root = self._root_so_far(requested)
+                if root is None:
+                    self._open.add(requested)
+                    searches.append((requested, self._search(requested)))
+            if not searches:
+                assert root is not None
+                return root
+            here, search = searches[-1]
+            try:
+                requested = search.send(root)
+            except StopIteration as end:
+                searches.pop()
+                requested, root = None, end.value
+                self._roots[here] = end.value
+                self._open.discard(here)
+
+    def _root_so_far(self, point: Point) -> Root | None:
+        """The root of an unknown that was searched before, or is being searched; else None."""
         if point.frame not in self._walked:
             self._walked.add(point.frame)
             self._walk(point.frame)
-        if point not in self._roots:
-            if point in self._open:  # a cycle: its outputs are as unknown as its inputs
-                return Root(point.frame, point.frame.producer(point.slot), point)
-            self._open.add(point)
-            self._roots[point] = self._search(point)
-            self._open.discard(point)
-        return self._roots[point]
+        if point in self._open:  # a cycle: its outputs are as unknown as its inputs
+            return Root(point.frame, point.frame.producer(point.slot), point)
+        return self._roots.get(point)
 
     def _walk(self, frame: GraphFrame) -> None:
-        """Find the roots of all unknown ranks in the order of the graph, so that no search recurses deeply."""
+        """Find the roots of all unknown ranks in the order of the graph."""
         for row in frame.inference.compiled.rows:
             for slot in row[2]:
                 point = Point(frame, slot, "rank", 0)
                 if slot != UNUSED and not point.known:
                     self.root(point)
 
-    def _search(self, point: Point) -> Root:
+    def _search(self, point: Point) -> Search:
+        """The search for the root of one unknown: it requests the roots of others, and returns its own."""
         frame = point.frame
         step = frame.producer(point.slot)
         if step is None:
-            return self._outer_root(point)
+            return (yield from self._outer_root(point))
         if failure_code(frame, step) is not None:
             return Root(frame, step, point)
         if frame.inner(step):
             below = _inner_origin(point, step)
-            return Root(frame, step, point) if below is None else self.root(below)
+            inner: Root = Root(frame, step, point) if below is None else (yield below)
+            return inner
         blocking = blockers(point, step)
         if frame.budget.cut:
             return Root(frame, step, point, cut=True)
         for blocker in blocking:
-            above = self.find(blocker)[0]
+            above: Root = yield _first_occurrences(blocker)[0]
             if blocker.facet != "element" or above.point.facet != "element":
                 return above
         return Root(frame, step, point, tuple(blocking))
 
-    def _outer_root(self, point: Point) -> Root:
+    def _outer_root(self, point: Point) -> Search:
         """The root of an input: for one of a body that of the outer value, if that is unknown, else the outer node."""
         outer, step = point.frame.outer, point.frame.step
         if outer is None or step is None:
             return Root(point.frame, None, point)
         passed = outer_point(point)
         if passed is not None and not passed.known:
-            return self.find(passed)[0]
+            root: Root = yield _first_occurrences(passed)[0]
+            return root
         slot = next(s for s in step.outputs if s >= 0)
         return Root(outer, step, Point(outer, slot, point.facet, point.at))
 
@@ -106,9 +129,15 @@ def failure_code(frame: GraphFrame, step: NodeStep) -> str | None:
     return next((code for code in codes if code != "S202"), None) if reason else None
 
 
-def _first_occurrence(point: Point, symbol: Dimension) -> Point:
-    """The first point of a symbol in the graph; the point itself for a symbol that is no size, as a length."""
-    return point.frame.first.get(symbol, point)
+def _first_occurrences(point: Point) -> list[Point]:
+    """The first points in the graph of the unknowns in an axis or element; the point itself for a rank.
+
+    And for a symbol that is no size, such as a length.
+    """
+    size = point.size
+    if size is None or point.facet == "rank":
+        return [point]
+    return [point.frame.first.get(symbol, point) for symbol in unknowns_in(size)]
 
 
 def outer_point(point: Point) -> Point | None:

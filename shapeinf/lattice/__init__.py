@@ -15,6 +15,7 @@ from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
+    MAX_TYPE_DEPTH,
     NOT_CONCRETE,
     BoundedTensor,
     BroadcastAxes,
@@ -37,6 +38,7 @@ from shapeinf.lattice.types import (
 
 __all__ = [
     "MAX_ELEMENTS",
+    "MAX_TYPE_DEPTH",
     "NOT_CONCRETE",
     "SCALAR",
     "Alternatives",

@@ -208,8 +208,12 @@ class Relaxer:
 
     def publish(self) -> None:
         """Set the bounds of all sites again, after the store was reset."""
+        ranges = self.store.ranges
+        self.store.scope.work += len(self.sites)
         for site in self.sites.values():
-            self._publish(site)
+            known = ranges.get(site.symbol.atom)
+            if known is None or known.bounds != site.bounds:
+                self._publish(site)
 
     def _publish(self, site: _Site) -> None:
         """Set a site's bounds in the store: they may widen, which constraints never do."""
@@ -218,6 +222,7 @@ class Relaxer:
     def symbols_below(self, site: str) -> set[Dimension]:
         """The symbols of a site, of its labels, and of the sites inside its bodies; in the current execution."""
         inside = (f"{site}.", f"{site}/", f"{site}:")
+        self.store.scope.work += len(self.sites)
         return {
             state.symbol
             for (execution, name, _), state in self.sites.items()

@@ -242,6 +242,7 @@ class ShapeStore(ConstraintStore):
 
     def reset(self, before: ShapeStore) -> None:
         """Undo all changes since `before` was copied, except for the bounds of join sites, which have widened."""
+        self.scope.work += self.count + before.count
         stale = _differing_symbols(self, before)
         self._restore(before)
         self.changed_symbols += stale

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
 
+from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES, WITHOUT_NUMPY_TYPE
 from shapeinf.lattice.shape import Shape
@@ -306,6 +307,10 @@ class BroadcastAxes(PartialTensor):
         return f"{super().__repr__()}{{axes of size 1 of [{sizes}], next to [{others}]}}"
 
 
+MAX_TYPE_DEPTH = 32
+"""The most sequences, optionals, maps and handles inside one another, of files and of operators."""
+
+
 class HandleType(PartialTensor):
     """A tensor of handles, with the types of the values behind each: variables, tensor lists, queues, iterators.
 
@@ -317,7 +322,7 @@ class HandleType(PartialTensor):
     resource[]{float32[3, 4]}
     """
 
-    __slots__ = ("length", "values")
+    __slots__ = ("depth", "length", "values")
 
     def __init__(
         self, dtype: str | None, shape: Shape, values: Iterable[TensorType] | None, length: Dim | None = None
@@ -326,6 +331,7 @@ class HandleType(PartialTensor):
         super().__init__(dtype, shape, None)
         self.values = None if values is None else tuple(values)
         self.length = length
+        self.depth = _depth_above(self.values or ())
 
     @property
     def contents(self) -> tuple[object, ...]:
@@ -354,7 +360,7 @@ class SequenceType:
     """A sequence of values; `element` is the join of their types.
 
     `length` is their number, None when unknown. `items` are the types of the single values, where these are known;
-    `total` counts the items at all levels, and `depth` the levels.
+    `total` counts the items at all levels, and `depth` the levels. Raises NotKnown past `MAX_TYPE_DEPTH` levels.
     """
 
     __slots__ = ("depth", "element", "items", "length", "total")
@@ -367,7 +373,7 @@ class SequenceType:
         self.items = items
         inner = [item for item in items or () if isinstance(item, SequenceType)]
         self.total: int = len(items or ()) + sum(item.total for item in inner)
-        self.depth: int = 1 + max((item.depth for item in inner), default=0)
+        self.depth = _depth_above((element, *inner))
 
     def __eq__(self, other: object) -> bool:
         """Same kind, same element type and the same known length and items."""
@@ -421,6 +427,14 @@ class MapType(SequenceType):
 
 Type = TensorType | SequenceType
 """The types of a value of a graph (OptionalType and MapType are SequenceTypes by storage, not by meaning)."""
+
+
+def _depth_above(types: Iterable[Type]) -> int:
+    """The levels of a type of these types. Raises NotKnown past `MAX_TYPE_DEPTH` levels."""
+    depth = 1 + max((t.depth for t in types if isinstance(t, (SequenceType, HandleType))), default=0)
+    if depth > MAX_TYPE_DEPTH:
+        raise NotKnown(f"types nest deeper than {MAX_TYPE_DEPTH}")
+    return depth
 
 
 def _count(shape: Shape) -> int:

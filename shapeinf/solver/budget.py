@@ -1,13 +1,31 @@
-"""The limit on the work of a query, in steps, so that the answer is the same on every machine.
+"""The limit on the work of a command or query, in steps, so that the answer is the same on every machine.
 
 A step takes a microsecond or less: a visited coefficient, or one operation of isl on a small set. Past the budget a
 caller takes a coarser answer that is correct too, and reports that it was cut.
+
+A budget is made where a command or query begins, and is passed to all its parts: an inference has one for the bodies
+that it runs, `check` one for all its runs, a query one for its answer. The straight run of a graph takes nothing: it is
+linear in the size of the file. A budget of a whole graph grows with the graph (`for_graph`).
 """
 
 from __future__ import annotations
 
+from shapeinf.expr import Scope
+
 WORK = 5_000_000
 """Steps of one query by default: a few seconds in the worst case."""
+
+WORK_IN_BODIES = 2_000_000
+"""Steps of one inference for the bodies of nodes: a command infers a model several times."""
+
+STEPS_PER_ROW = 500
+"""Further steps for each node of a large graph: some runs of the node."""
+
+STEPS_PER_VISIT = 15
+"""The steps of one visit of a node, without the work on its dims."""
+
+STEPS_PER_START = 100
+"""The steps of the start of a run of a graph: the set-up of its inputs and constants."""
 
 CUT = "the work budget was reached"
 """The note on answers that more work might improve."""
@@ -23,27 +41,54 @@ def cut_text(remedy: str) -> str:
 
 
 class Budget:
-    """The remaining steps of a query, shared by all its parts.
+    """The remaining steps of a command or query, shared by all its parts.
 
     >>> budget = Budget(10)
     >>> budget.take(8), budget.take(8), budget.take(1), budget.cut
     (True, False, False, True)
     """
 
-    def __init__(self, steps: int = WORK) -> None:
-        """A budget of this number of steps."""
-        self.left = steps
+    def __init__(self, steps: int = WORK, scope: Scope | None = None) -> None:
+        """A budget of this number of steps; the work on the dims of `scope` from now on is taken from it."""
+        self.steps = steps
         self.cut = False
         """Whether a request was refused: from then on every request is."""
+        self._taken = 0
+        self._scope = scope
+        self._work_before = 0 if scope is None else scope.work
+
+    @classmethod
+    def for_graph(cls, rows: int, scope: Scope | None = None, work: int = WORK) -> Budget:
+        """The budget of a command on a graph with this number of nodes."""
+        return cls(work + STEPS_PER_ROW * rows, scope)
+
+    @property
+    def spent(self) -> int:
+        """The steps that were taken."""
+        return self._taken if self._scope is None else self._taken + self._scope.work - self._work_before
+
+    @property
+    def left(self) -> int:
+        """The remaining steps; none after a refused request."""
+        return 0 if self.cut else max(0, self.steps - self.spent)
 
     def take(self, steps: int) -> bool:
         """Take steps before they are done; False where too few are left."""
-        if self.cut or steps > self.left:
+        if self.cut or self.spent + steps > self.steps:
             self.cut = True
             return False
-        self.left -= steps
+        self._taken += steps
         return True
+
+    def take_run(self, rows: int) -> bool:
+        """Take the steps of one run of a graph with this number of nodes; False where too few are left."""
+        return self.take(STEPS_PER_START + STEPS_PER_VISIT * rows)
 
     def spend(self, steps: int) -> None:
         """Take steps that are already done, of work whose cost is known only afterwards."""
-        self.left = max(0, self.left - steps)
+        self._taken += steps
+
+
+def bodies_budget(rows: int, scope: Scope) -> Budget:
+    """The budget of an inference for the bodies of its nodes."""
+    return Budget.for_graph(rows, scope, WORK_IN_BODIES)

@@ -386,7 +386,7 @@ def nested(depth):
 
 def test_loops_in_loops_in_loops_end(monkeypatch):
     """Each level runs the one below several times: sizes past the work limit are unknown, with the limit as reason."""
-    monkeypatch.setattr("shapeinf.engine.budget.MAX_WORK_IN_BODIES", 20_000)
+    monkeypatch.setattr("shapeinf.solver.budget.WORK_IN_BODIES", 200_000)
     text = f"g (int64 n, bool c, float[N, 3] x) => (float[] y) {{ y = Loop (n, c, x) <body = {nested(12)}> }}"
     result = inferred(text)
     assert result.tensors["y"].shape.dims is None

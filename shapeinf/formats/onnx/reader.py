@@ -22,7 +22,7 @@ from shapeinf.formats.onnx.tensor_protos import is_external, read_sparse, read_t
 from shapeinf.formats.ranges import DeferredRange, read_eagerly, wants_range
 from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
-from shapeinf.lattice import PartialTensor
+from shapeinf.lattice import MAX_TYPE_DEPTH, PartialTensor
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
 
@@ -134,8 +134,8 @@ _CONTAINERS: dict[str, Kind] = {"sequence_type": "sequence", "optional_type": "o
 def read_type(proto: onnx.TypeProto, depth: int = 0) -> DeclaredType | None:
     """A declared type; None if the TypeProto declares none. Raises LimitError for one nested too deep."""
     which = proto.WhichOneof("value")
-    if depth > MAX_NESTING:
-        raise LimitError(f"types nest deeper than {MAX_NESTING}")
+    if depth > MAX_TYPE_DEPTH:
+        raise LimitError(f"types nest deeper than {MAX_TYPE_DEPTH}")
     if which in _CONTAINERS:
         return DeclaredType(kind=_CONTAINERS[which], of=read_type(getattr(proto, which).elem_type, depth + 1))
     if which == "map_type":

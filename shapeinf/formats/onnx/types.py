@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from shapeinf.errors import LimitError
 from shapeinf.formats.onnx import proto_numbers as pb
-from shapeinf.formats.onnx.assembly import MAX_NESTING
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, fields, to_signed
 from shapeinf.graph import DeclaredType
 from shapeinf.graph.model import Kind
+from shapeinf.lattice import MAX_TYPE_DEPTH
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
 _KNOWN: dict[bytes, DeclaredType | None] = {}
@@ -27,8 +27,8 @@ def scan_type(data: bytes, depth: int = 0) -> DeclaredType | None:
         return _KNOWN[data]
     except KeyError:
         pass
-    if depth > MAX_NESTING:
-        raise LimitError(f"types nest deeper than {MAX_NESTING}")
+    if depth > MAX_TYPE_DEPTH:
+        raise LimitError(f"types nest deeper than {MAX_TYPE_DEPTH}")
     declared = _decode(data, depth)
     if len(data) <= _MAX_BYTES:
         if len(_KNOWN) >= _MAX_KNOWN:

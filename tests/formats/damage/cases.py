@@ -13,10 +13,26 @@ from tests.formats.damage.documents import DOCUMENTS, ArchiveDamage, TextDamage
 from tests.formats.damage.pnnx import NetworkDamage, networks
 from tests.formats.damage.structure import StructureDamage, operators
 from tests.formats.damage.tensorflow import tensorflow_models
+from tests.formats.damage.texts import TEXT_FAMILIES, text_case
 from tests.formats.damage.wire import WireDamage
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FAMILIES = ("wire", "structure", "text", "archive", "tensorflow", "pnnx", "passes")
+
+SUFFIXES = {
+    "wire": "onnx",
+    "structure": "onnx",
+    "onnx text": "textproto",
+    "onnx syntax": "onnxtxt",
+    "onnx json": "json",
+    "text": "nnef",
+    "archive": "nnef.tar",
+    "tensorflow": "pb",
+    "tensorflow text": "pbtxt",
+    "tensorflow.js": "json",
+    "pnnx": "pnnx.param",
+}
+"""The form of a file, and the suffix of its name: one family or several for each format that is read."""
 
 
 @cache
@@ -52,6 +68,8 @@ def documents() -> list[str]:
 def case(family: str, number: int) -> bytes | str:
     """A damaged file."""
     draw = random.Random(f"{family} {number}")
+    if family in TEXT_FAMILIES:
+        return text_case(family, draw)
     if family == "wire":
         return WireDamage(draw, models()).damaged()
     if family == "passes":  # which edit the models of both families

@@ -24,8 +24,6 @@ from shapeinf.formats.nnef.language.types import ArrayOf, PrimitiveName
 from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import InputContents
 
-MAX_OPERATIONS = 1_000_000
-
 Target = Union[str, "tuple[Target, ...]", None]
 """The names on the left side of an assignment, for the results of an expression; None for no name."""
 
@@ -103,12 +101,9 @@ class Emitter:
         type_argument: PrimitiveName | None,
         at: int,
     ) -> None:
-        """Append an operation. Raises BadValue when there are too many."""
-        operations = self.operations
-        if len(operations) >= MAX_OPERATIONS:
-            raise BadValue(f"the graph has more than {MAX_OPERATIONS:,} operations", code="N905")
+        """Append an operation."""
         primitive = None if type_argument is None else PRIMITIVES[type_argument]
-        operations.append(Operation(op, inputs, attributes, outputs, primitive, at, self.calls))
+        self.operations.append(Operation(op, inputs, attributes, outputs, primitive, at, self.calls))
 
     def add_single(
         self,

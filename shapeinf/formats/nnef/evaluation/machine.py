@@ -22,12 +22,13 @@ from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation, items_of
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
+from shapeinf.solver.budget import CUT, Budget
 
-MAX_STEPS = 1_000_000
-"""The most expressions that one document evaluates, apart from statements of the flat syntax."""
+_STEPS_PER_EXPRESSION = 50
+"""The steps of a budget for an expression that is not a name or a literal, with the operation that it emits."""
 
-MAX_WORK = 20_000_000
-"""The most items of all arrays of a document."""
+_ITEMS_PER_STEP = 4
+"""The number of items of arrays that cost a step."""
 
 Request = tuple[Expr, Frame, Target]
 Steps = Generator[Union[Request, "Steps"], Any, Value]
@@ -54,8 +55,8 @@ class Machine:
         self._document = document
         self._shape_of = shape_of
         self.root = ""
-        self._steps = 0
-        self._work = 0
+        self.budget = Budget.for_graph(len(document.graph.body))
+        """For expressions, apart from statements of the flat syntax."""
         self._handlers: dict[type, Callable[[Any, Frame, Target], Steps]] = {
             ast.ArrayExpr: self._items,
             ast.TupleExpr: self._items,
@@ -81,9 +82,8 @@ class Machine:
                 if handler is None:
                     value = self._leaf(expr, frame)
                 else:
-                    self._steps += 1
-                    if self._steps > MAX_STEPS:
-                        limit = BadValue(f"the document evaluates more than {MAX_STEPS:,} expressions", code="N905")
+                    if not self.budget.take(_STEPS_PER_EXPRESSION):
+                        limit = BadValue(f"the document evaluates too many expressions: {CUT}", code="N905")
                         raise self.error_at(limit, frame, (), frame.offset_of(expr))
                     stack.append(handler(expr, frame, target))
                     value = None
@@ -115,9 +115,8 @@ class Machine:
         return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source.render)
 
     def _count_items(self, value: Value, size: int) -> Value:
-        self._work += size
-        if self._work > MAX_WORK:
-            raise BadValue(f"the arrays of the document have more than {MAX_WORK:,} items in all", code="N905")
+        if not self.budget.take(size // _ITEMS_PER_STEP):
+            raise BadValue(f"the arrays of the document have too many items in all: {CUT}", code="N905")
         return value
 
     def _count_result(self, value: Value) -> Value:
@@ -142,7 +141,7 @@ class Machine:
         items = expr.items
         targets = target if isinstance(target, tuple) and len(target) == len(items) else (None,) * len(items)
         values = []
-        self._work += len(items)
+        self.budget.spend(len(items) // _ITEMS_PER_STEP)
         for item, item_target in zip(items, targets, strict=True):
             values.append((yield item, frame, item_target))
         return tuple(values)
@@ -193,7 +192,7 @@ class Machine:
             if not isinstance(array, tuple):
                 bad = BadValue(f"a comprehension iterates over arrays, not {kind_of(array)}")
                 raise self.error_at(bad, frame, (), frame.offset_of(iterated))
-            self._work += len(array)
+            self.budget.spend(len(array) // _ITEMS_PER_STEP)
             arrays.append(array)
         if len({len(array) for array in arrays}) > 1:
             lengths = ", ".join(str(len(array)) for array in arrays)

@@ -1,0 +1,165 @@
+"""A process that runs commands of the command line, each in a fork of itself with limits of time and memory.
+
+`python -m tests.limits.commands` reads lines of JSON, each the arguments of a command, and answers each with a line:
+exit code, CPU seconds, peak memory, and the end of what the command printed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 10
+HARD_SECONDS = 30
+"""CPU seconds after which a command is killed: a busy machine counts more than a quiet one."""
+MOST_RESIDENT = 1 << 20  # KiB
+ADDRESS_SPACE = 4 << 30
+_WALL = 40
+"""Seconds after which a command that waits for something is killed."""
+_PRELOADED = (
+    "onnx",
+    "numpy",
+    "islpy",
+    "shapeinf.api",
+    "shapeinf.checks",
+    "shapeinf.passes",
+    "shapeinf.report.live",
+    "shapeinf.contract.contract",
+    "shapeinf.memory.memory",
+    "shapeinf.formats.nnef",
+    "shapeinf.formats.pnnx",
+    "shapeinf.formats.tf",
+    "shapeinf.edit.rebatch",
+)
+"""What takes long to import, and would else be imported by each command."""
+
+
+def arguments(command: str, model: str, folder: str) -> list[str] | None:
+    """The arguments with which a command reads a hostile model; None for one that is not run on these."""
+    extra: dict[str, list[str] | None] = {
+        "bind": ["bind", model, "n=2", "-o", f"{folder}/bound"],
+        "clean": ["clean", model, "-o", f"{folder}/clean.onnx"],
+        "diff": ["diff", model, model],
+        "expression": None,  # takes a text
+        "ops": ["ops", "missing", model],
+        "rebatch": ["rebatch", model, "-o", f"{folder}/rebatched.onnx"],
+        "report": ["report", model, "-o", f"{folder}/report.html"],
+        "scan": ["scan", model, "-o", f"{folder}/scanned", "--force"],
+        "verify": None,  # the runtime reads the model, within limits of its own
+        "view": None,  # serves until it is stopped
+    }
+    return extra.get(command, [command, model])
+
+
+def main() -> None:
+    for name in _PRELOADED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for line in sys.stdin:
+        print(json.dumps(run(json.loads(line))), flush=True)
+
+
+def run(args: list[str]) -> dict[str, Any]:
+    """Run a command in a fork, and describe how it ended."""
+    with tempfile.TemporaryFile() as output:
+        child = os.fork()
+        if not child:
+            _run_in_child(args, output.fileno())
+        status, usage = _wait(child)
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    return {
+        "args": args,
+        "code": os.waitstatus_to_exitcode(status),
+        "seconds": round(usage.ru_utime + usage.ru_stime, 2),
+        "kib": usage.ru_maxrss,
+        "end": text[-1500:],
+        "crashed": "this is a bug of shapeinf" in text or "Traceback" in text,
+    }
+
+
+def _wait(child: int) -> tuple[int, resource.struct_rusage]:
+    end = time.monotonic() + _WALL * max(1.0, os.getloadavg()[0])
+    while time.monotonic() < end:
+        done, status, usage = os.wait4(child, os.WNOHANG)
+        if done:
+            return status, usage
+        time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    return status, usage
+
+
+def _run_in_child(args: list[str], output: int) -> None:
+    code = 99
+    try:
+        os.setsid()
+        devnull = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(devnull, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+        resource.setrlimit(resource.RLIMIT_CPU, (HARD_SECONDS, HARD_SECONDS + 1))
+        command = importlib.import_module("shapeinf.cli.main").main
+        try:
+            command(args, prog_name="shapeinf")
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        importlib.import_module("traceback").print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stderr.flush()
+        os._exit(code)
+
+
+# -- the side of the tests -------------------------------------------------------------------------------------------
+
+
+def outcomes(commands: Iterable[list[str]], cwd: Path | None = None) -> Iterator[dict[str, Any]]:
+    """How these commands end, in a process that runs them in turn."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.limits.commands"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=cwd or ROOT,
+        env=environment,
+    )
+    assert child.stdin is not None and child.stdout is not None
+    with child:
+        for command in commands:
+            child.stdin.write(json.dumps(command) + "\n")
+            child.stdin.flush()
+            yield json.loads(child.stdout.readline())
+        child.stdin.close()
+
+
+def failure(outcome: dict[str, Any], seconds: float = SECONDS) -> str:
+    """Why a command did not end as it must; empty where it did."""
+    if outcome["code"] < 0:
+        return f"killed by signal {-outcome['code']} after {outcome['seconds']} s"
+    if outcome["crashed"] or outcome["code"] not in (0, 1, 2, 3):
+        return f"crashed ({outcome['code']})"
+    if outcome["seconds"] > seconds:
+        return f"took {outcome['seconds']} s"
+    return f"took {outcome['kib']} KiB" if outcome["kib"] > MOST_RESIDENT else ""
+
+
+if __name__ == "__main__":
+    main()
