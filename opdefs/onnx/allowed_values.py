@@ -1,0 +1,82 @@
+"""The values that attributes of strings may have, which `onnx.defs` states in prose only.
+
+From https://onnx.ai/onnx/operators: by operator and attribute, with the first version of the values. The attributes
+that are not here take any text (patterns, equations, names), or their values are checked by no runtime.
+"""
+
+from __future__ import annotations
+
+_AUTO_PAD = ("NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID")
+_DIRECTION = ("bidirectional", "forward", "reverse")
+_LOSS = ("mean", "none", "sum")
+_POST_TRANSFORM = ("LOGISTIC", "NONE", "PROBIT", "SOFTMAX", "SOFTMAX_ZERO")
+_KERNEL = ("LINEAR", "POLY", "RBF", "SIGMOID")
+_ROUND = ("down", "nearest", "up")
+_TRANSFORMS = ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel", "tf_crop_and_resize")
+
+Versions = dict[int, tuple[str, ...]]
+
+ONNX: dict[tuple[str, str], Versions] = {
+    **{
+        (op, "auto_pad"): {1: _AUTO_PAD}
+        for op in ("AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv")
+    },
+    **{(op, "direction"): {1: _DIRECTION} for op in ("GRU", "LSTM", "RNN")},
+    **{(op, "reduction"): {1: _LOSS} for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")},
+    **{
+        (op, "reduction"): {16: ("add", "mul", "none"), 18: ("add", "max", "min", "mul", "none")}
+        for op in ("ScatterElements", "ScatterND")
+    },
+    ("BitShift", "direction"): {1: ("LEFT", "RIGHT")},
+    ("Cast", "round_mode"): {24: _ROUND},
+    ("CastLike", "round_mode"): {24: _ROUND},
+    ("DepthToSpace", "mode"): {1: ("CRD", "DCR")},
+    ("SpaceToDepth", "mode"): {1: ("CRD", "DCR")},
+    ("Gelu", "approximate"): {1: ("none", "tanh")},
+    ("GridSample", "mode"): {16: ("bicubic", "bilinear", "nearest"), 20: ("cubic", "linear", "nearest")},
+    ("GridSample", "padding_mode"): {1: ("border", "reflection", "zeros")},
+    ("Pad", "mode"): {1: ("constant", "edge", "reflect"), 19: ("constant", "edge", "reflect", "wrap")},
+    ("Resize", "coordinate_transformation_mode"): {
+        11: (*_TRANSFORMS, "tf_half_pixel_for_nn"),
+        13: _TRANSFORMS,
+        19: (*_TRANSFORMS, "half_pixel_symmetric"),
+    },
+    ("Resize", "keep_aspect_ratio_policy"): {1: ("not_larger", "not_smaller", "stretch")},
+    ("Resize", "mode"): {10: ("linear", "nearest"), 11: ("cubic", "linear", "nearest")},
+    ("Resize", "nearest_mode"): {1: ("ceil", "floor", "round_prefer_ceil", "round_prefer_floor")},
+    ("RoiAlign", "coordinate_transformation_mode"): {1: ("half_pixel", "output_half_pixel")},
+    ("RoiAlign", "mode"): {1: ("avg", "max")},
+    ("StringNormalizer", "case_change_action"): {1: ("LOWER", "NONE", "UPPER")},
+    ("TensorScatter", "mode"): {1: ("circular", "linear")},
+    ("TfIdfVectorizer", "mode"): {1: ("IDF", "TF", "TFIDF")},
+    ("Upsample", "mode"): {1: ("bilinear", "nearest"), 7: ("linear", "nearest")},
+}
+
+ML: dict[tuple[str, str], Versions] = {
+    **{
+        (op, "post_transform"): {1: _POST_TRANSFORM}
+        for op in (
+            "LinearClassifier",
+            "LinearRegressor",
+            "SVMClassifier",
+            "SVMRegressor",
+            "TreeEnsembleClassifier",
+            "TreeEnsembleRegressor",
+        )
+    },
+    **{(op, "kernel_type"): {1: _KERNEL} for op in ("SVMClassifier", "SVMRegressor")},
+    ("Normalizer", "norm"): {1: ("L1", "L2", "MAX")},
+    ("TreeEnsembleRegressor", "aggregate_function"): {1: ("AVERAGE", "MAX", "MIN", "SUM")},
+}
+
+_TABLES = {"": ONNX, "ai.onnx.ml": ML}
+
+
+def allowed_values(domain: str, op: str, since: int, attribute: str) -> tuple[str, ...] | None:
+    """The values that an attribute of an operator may have from an opset version on; None where any is accepted.
+
+    >>> allowed_values("", "Resize", 10, "mode"), allowed_values("", "Einsum", 12, "equation")
+    (('linear', 'nearest'), None)
+    """
+    versions = _TABLES.get(domain, {}).get((op, attribute), {})
+    return next((versions[first] for first in sorted(versions, reverse=True) if first <= since), None)
