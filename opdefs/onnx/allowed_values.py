@@ -23,10 +23,6 @@ ONNX: dict[tuple[str, str], Versions] = {
     },
     **{(op, "direction"): {1: _DIRECTION} for op in ("GRU", "LSTM", "RNN")},
     **{(op, "reduction"): {1: _LOSS} for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")},
-    **{
-        (op, "reduction"): {16: ("add", "mul", "none"), 18: ("add", "max", "min", "mul", "none")}
-        for op in ("ScatterElements", "ScatterND")
-    },
     ("BitShift", "direction"): {1: ("LEFT", "RIGHT")},
     ("Cast", "round_mode"): {24: _ROUND},
     ("CastLike", "round_mode"): {24: _ROUND},

@@ -17,6 +17,7 @@ from shapeinf.ops import ArgDef, AttrDef, OpDef
 _KINDS = {"seq": "sequence", "optional": "optional"}
 _DTYPES = {onnx_name.lower(): name for onnx_name, name in FROM_ONNX_NAMES.items()}
 """Our names of element types by the names in type strings: `{"float": "float32", ...}`."""
+_LAST_WORD = re.compile(r"\w+(?=\)*$)")
 _TENSOR = re.compile(r"(?<![a-z_])tensor\((\w+)\)")
 
 
@@ -101,10 +102,11 @@ def _only(types: Collection[str]) -> str:
 def type_name(text: str) -> str:
     """Our text of a type.
 
-    >>> type_name("tensor(float)"), type_name("optional(seq(tensor(int64)))"), type_name("map(string,tensor(float))")
+    >>> type_name("tensor(float)"), type_name("optional(seq(tensor(int64)))"), type_name("map(string, float)")
     ('float32', 'optional(sequence(int64))', 'map(string,float32)')
     """
-    return _TENSOR.sub(lambda match: _DTYPES.get(match[1], match[0]), text.replace(" ", "")).replace("seq(", "sequence(")
+    text = _TENSOR.sub(r"\1", text.replace(" ", "")).replace("seq(", "sequence(")
+    return _LAST_WORD.sub(lambda match: _DTYPES.get(match[0], match[0]), text)
 
 
 def fixed_dtype(type_text: str) -> str | None:

@@ -46,9 +46,9 @@ def history(domain: str, op: str, version: int) -> tuple[OpDef, ...]:
     ([20], ())
     """
     table = ONNX if ONNX.newest(domain) else MICROSOFT
-    if (version > ONNX.newest(domain) > 0) or (not domain and op in _OLDER_IN_RUNTIME):
-        return ()
-    return table.versions(domain, op)
+    versions = () if version > ONNX.newest(domain) > 0 else table.versions(domain, op)
+    in_runtime = bool(versions) and not domain and op in _OLDER_IN_RUNTIME and version < versions[0].since
+    return () if in_runtime else versions
 
 
 def _registered_schema(domain: str, op: str, version: int) -> OpDef | None:

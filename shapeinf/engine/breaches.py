@@ -19,14 +19,17 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
-from shapeinf.errors import ShapeError
+from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, Graph
-from shapeinf.lattice import type_text
-from shapeinf.ops.conformance import Operand, Use, find_breaches
+from shapeinf.lattice import PartialTensor, Shape, Type, type_text
+from shapeinf.ops.conformance import TYPES_DIFFER, Operand, Use, find_breaches
 
 REPEATED_NAME, CONSTANT_TYPE = "S113", "S114"
 
 Key = tuple[object, ...]
+
+Scope = tuple[CompiledGraph, int]
+"""A graph and the index of a node in it."""
 
 
 @attrs.frozen
@@ -60,11 +63,12 @@ class Breaches:
         self.doubtful: dict[int, set[int]] = {}
         """For each run the slots whose types follow from a breach."""
         self._clean: set[Key] = set()
+        self._copies: dict[int, Inference] = {}
         self._texts: dict[int, str | None] = {0: None}
         dialect = inference.compiled.registry.dialect(inference.compiled.graph.dialect)
         self._history = None if dialect is None else dialect.history
         if self._history is not None:
-            self._check_run(inference, set())
+            self._check_run(inference, set(), ())
 
     def of(self, inference: Inference) -> Sequence[Breach]:
         """The breaches of a run, in the order of its nodes, those of names first."""
@@ -74,11 +78,14 @@ class Breaches:
         """All breaches."""
         return (breach for breaches in self.by_run.values() for breach in breaches)
 
-    def _check_run(self, inference: Inference, doubtful: set[int]) -> None:
-        """Check a graph and, in its nodes, those of their bodies; `doubtful` are inputs whose types are not."""
+    def _check_run(self, inference: Inference, doubtful: set[int], scopes: Sequence[Scope]) -> None:
+        """Check a graph and, in its nodes, those of their bodies.
+
+        `doubtful` are the inputs whose types follow from a breach. `scopes` are the nodes of outer graphs around it.
+        """
         compiled = inference.compiled
-        found = [*_check_names(inference)]
-        self.by_run[id(inference)], self.doubtful[id(inference)] = found, doubtful
+        result = [*_check_names(inference, scopes)]
+        self.by_run[id(inference)], self.doubtful[id(inference)] = result, doubtful
         numbers, operations = inference.numbers, compiled.operations
         for index, (row_key, inputs, _, _) in enumerate(compiled.rows):
             operation = operations[row_key]
@@ -86,14 +93,52 @@ class Breaches:
             key: Key = (operation, *[-1 if slot == MISSING else numbers[slot] for slot in inputs])
             if uncertain or key not in self._clean:
                 breaches = self._check_node(inference, index, operation, doubtful)
-                found += breaches
+                result += breaches
                 if uncertain or breaches:
                     doubtful.update(_doubtful_outputs(compiled.step(index), doubtful, breaches))
                 else:
                     self._clean.add(key)
-            for child in inference.children.get(index, {}).values() if index in inference.children else ():
-                if operation.bodies or operation.body is not None:  # not a definition by others of the dialect
-                    self._check_run(child, _doubtful_inputs(child, compiled.step(index), doubtful))
+            if operation.bodies or index in inference.children:
+                result += self._check_bodies(inference, index, doubtful, scopes)
+
+    def _check_bodies(
+        self, inference: Inference, index: int, doubtful: set[int], scopes: Sequence[Scope]
+    ) -> Iterator[Breach]:
+        """Check the bodies of a node, or its function; yields the inputs of bodies that have other types."""
+        step = inference.compiled.step(index)
+        for child in self._run_others(inference, step):
+            known = set(self.by_run)
+            self._check_run(child, set(), (*scopes, (inference.compiled, index)))
+            for run in [run for run in self.by_run if run not in known]:
+                yield from (attrs.evolve(breach, index=index) for breach in self.by_run.pop(run))
+        for name, child in inference.children.get(index, {}).items():
+            inner = _doubtful_inputs(child, step, doubtful)
+            if isinstance(step.operation.bodies.get(name), CompiledGraph):
+                errors = [] if inner else [*_compare_inputs(child)]
+                yield from (_breach(inference, step, error) for error in errors)
+                self._check_run(child, inner, (*scopes, (inference.compiled, index)))
+            elif step.operation.bodies or step.operation.body is not None:  # no definition by others of the dialect
+                self._check_run(child, inner, ())
+
+    def _run_others(self, inference: Inference, step: NodeStep) -> list[Inference]:
+        """Runs, in a copy of the inference, of the bodies of a node that did not run in it: of branches never taken."""
+        ran = inference.children.get(step.index, {})
+        others = [n for n, body in step.operation.bodies.items() if n not in ran and isinstance(body, CompiledGraph)]
+        if not others:
+            return []
+        copy = self._copies.get(id(inference))
+        if copy is None:
+            copy = self._copies[id(inference)] = inference.fork()
+            copy.strict = False
+        bodies = copy.body_runner.bind_bodies(copy, step)
+        for name in others:
+            body = step.operation.bodies[name]
+            assert isinstance(body, CompiledGraph)
+            try:
+                bodies[name].run([_declared_type(body.graph, name) for name in body.graph.inputs], certain=False)
+            except ShapeInferenceError:  # the limit of nodes in bodies: what has run is checked
+                break
+        return [child for name, child in copy.children.get(step.index, {}).items() if name in others]
 
     def _check_node(
         self, inference: Inference, index: int, operation: Operation, doubtful: set[int]
@@ -120,11 +165,7 @@ class Breaches:
         if any(slot in doubtful for slot in step.arguments):  # the types of outputs may follow from these
             outputs = [Operand(output.name) for output in outputs]
         errors = find_breaches(Use(kind, version, definitions, inputs, outputs))
-        if not errors:
-            return []
-        site, operands = inference.path + step.site, inference.operands(step)
-        location = compiled.graph.locations.get(node.name, "")
-        return [Breach(index, error, site, str(operation), operands, location) for error in errors]
+        return [_breach(inference, step, error) for error in errors]
 
     def _text(self, inference: Inference, slot: int) -> str | None:
         """The text of the type of a slot."""
@@ -145,6 +186,32 @@ def first_breach(inference: Inference) -> ShapeError | None:
     if breach.op:
         error.node, error.op = breach.site, breach.op.partition(" (")[0]
     return error
+
+
+def _breach(inference: Inference, step: NodeStep, error: ShapeError) -> Breach:
+    """The breach of a node."""
+    location = inference.compiled.graph.locations.get(step.node.name, "")
+    site, operands = inference.path + step.site, inference.operands(step)
+    return Breach(step.index, error, site, str(step.operation), operands, location)
+
+
+def _declared_type(graph: Graph, name: str) -> Type | None:
+    """The declared element type of an input of a body, with an unknown shape; None where it is no declared tensor."""
+    declared = graph.declared.get(name)
+    tensor = declared is not None and declared.kind == "tensor"
+    return PartialTensor(declared.dtype, Shape.unknown(), None) if declared is not None and tensor else None
+
+
+def _compare_inputs(child: Inference) -> Iterator[ShapeError]:
+    """The inputs of a body whose values have other element types than the body declares."""
+    declared = child.compiled.graph.declared
+    for name, value in child.input_types.items():
+        text = None if value is None else type_text(value)
+        if text is None or name not in declared or declared[name].kind != "tensor":
+            continue
+        if declared[name].dtype not in (None, text):
+            message = f"the body declares its input {name!r} as {declared[name].dtype}, and its value is {text}"
+            yield ShapeError(message, code=TYPES_DIFFER, help=f"a Cast to {declared[name].dtype} is missing")
 
 
 def _doubtful_outputs(step: NodeStep, doubtful: set[int], breaches: Sequence[Breach]) -> set[int]:
@@ -172,7 +239,7 @@ def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int]) -> se
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def _check_names(inference: Inference) -> Iterator[Breach]:
+def _check_names(inference: Inference, scopes: Sequence[Scope]) -> Iterator[Breach]:
     """Names that occur twice, and constants whose element type is not that of the input of their name."""
     compiled = inference.compiled
     for name in compiled.graph.repeated_constants:
@@ -180,6 +247,18 @@ def _check_names(inference: Inference) -> Iterator[Breach]:
         yield Breach(-1, ShapeError(message, code=REPEATED_NAME), inference.path + name)
     yield from _check_constants(compiled.graph, inference.path)
     yield from _check_node_names(compiled, inference.path)
+    for slot in compiled.output_slots if scopes else ():
+        name, producer = compiled.names[slot], compiled.producers[slot]
+        if producer is not None and any(_is_visible(name, *scope) for scope in scopes):
+            message = f"the output {name!r} has the name of a value of the graph around it"
+            yield _breach(inference, compiled.step(producer), ShapeError(message, code=REPEATED_NAME))
+
+
+def _is_visible(name: str, compiled: CompiledGraph, index: int) -> bool:
+    """Whether a graph has a value of this name when a node of it runs."""
+    slot = compiled.slots.get(name)
+    producer = -1 if slot is None else compiled.producers[slot]
+    return slot is not None and (producer is None or producer < index)
 
 
 def _check_constants(graph: Graph, path: str) -> Iterator[Breach]:

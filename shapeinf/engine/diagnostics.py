@@ -26,12 +26,12 @@ def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
 
 def _collect(inference: Inference, breaches: Breaches) -> list[tuple[Diagnostic, bool]]:
     """The diagnostics of a run, each with whether it is a breach."""
-    found: dict[int, list[Breach]] = {}
+    by_node: dict[int, list[Breach]] = {}
     for breach in breaches.of(inference):
-        found.setdefault(breach.index, []).append(breach)
+        by_node.setdefault(breach.index, []).append(breach)
     diagnostics: list[tuple[Diagnostic, bool]] = []
-    for index in sorted({*inference.node_diagnostics, *inference.children, *found}):
-        here = found.get(index, [])
+    for index in sorted({*inference.node_diagnostics, *inference.children, *by_node}):
+        here = by_node.get(index, [])
         diagnostics += ((breach.diagnostic, True) for breach in here)
         diagnostics += ((note, False) for note in _locate(inference, index) if not _follows(note, here))
         seen = set()
