@@ -181,8 +181,8 @@ register_code(
     "S103",
     "error",
     "a call that no operator allows",
-    "A required input or attribute is missing, the node has more inputs or outputs than its operator in this opset, or "
-    "the call of a function passes more than it has. The usual cause is an opset that was changed by hand: `axes` of "
+    "A required input or attribute is missing, the node has another number of inputs or outputs than its operator in "
+    "this opset (or than its bodies), or the call of a function passes more than it has. The usual cause is an opset that was changed by hand: `axes` of "
     "Squeeze, Unsqueeze and ReduceSum is an input from opset 13 on, an attribute before.",
 )
 register_code(

@@ -1,18 +1,20 @@
 """The values that attributes of strings may have, which `onnx.defs` states in prose only.
 
 From https://onnx.ai/onnx/operators: by operator and attribute, with the first version of the values. The attributes
-that are not here take any text (patterns, equations, names), or their values are checked by no runtime.
+that are not here take any text (patterns, equations, names), or neither onnx nor ONNX Runtime checks their values.
 """
 
 from __future__ import annotations
 
 _AUTO_PAD = ("NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID")
 _DIRECTION = ("bidirectional", "forward", "reverse")
-_LOSS = ("mean", "none", "sum")
 _POST_TRANSFORM = ("LOGISTIC", "NONE", "PROBIT", "SOFTMAX", "SOFTMAX_ZERO")
 _KERNEL = ("LINEAR", "POLY", "RBF", "SIGMOID")
 _ROUND = ("down", "nearest", "up")
 _TRANSFORMS = ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel", "tf_crop_and_resize")
+
+ANY_ATTRIBUTE = frozenset([("", "LayerNormalization")])
+"""The operators for which onnx and ONNX Runtime accept attributes that the definition lacks."""
 
 Versions = dict[int, tuple[str, ...]]
 
@@ -22,13 +24,10 @@ ONNX: dict[tuple[str, str], Versions] = {
         for op in ("AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv")
     },
     **{(op, "direction"): {1: _DIRECTION} for op in ("GRU", "LSTM", "RNN")},
-    **{(op, "reduction"): {1: _LOSS} for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")},
     ("BitShift", "direction"): {1: ("LEFT", "RIGHT")},
     ("Cast", "round_mode"): {24: _ROUND},
-    ("CastLike", "round_mode"): {24: _ROUND},
     ("DepthToSpace", "mode"): {1: ("CRD", "DCR")},
     ("SpaceToDepth", "mode"): {1: ("CRD", "DCR")},
-    ("Gelu", "approximate"): {1: ("none", "tanh")},
     ("GridSample", "mode"): {16: ("bicubic", "bilinear", "nearest"), 20: ("cubic", "linear", "nearest")},
     ("GridSample", "padding_mode"): {1: ("border", "reflection", "zeros")},
     ("Pad", "mode"): {1: ("constant", "edge", "reflect"), 19: ("constant", "edge", "reflect", "wrap")},

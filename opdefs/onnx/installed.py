@@ -9,7 +9,7 @@ from typing import Any
 import onnx.defs
 from onnx.defs import OpSchema
 
-from opdefs.onnx.allowed_values import allowed_values
+from opdefs.onnx.allowed_values import ANY_ATTRIBUTE, allowed_values
 from opdefs.onnx.schema_table import deprecation, expansion
 from shapeinf.lattice.dtypes import FROM_ONNX_NAMES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
@@ -52,15 +52,13 @@ def op_def(definition: Any) -> OpDef:
         definition.since_version,
         tuple(_arg(p) for p in definition.inputs),
         tuple(_arg(p) for p in definition.outputs),
-        {
-            name: _attribute(name, a, allowed_values(definition.domain, definition.name, definition.since_version, name))
-            for name, a in sorted(definition.attributes.items())
-        },
+        {name: _attribute(definition, name, a) for name, a in sorted(definition.attributes.items())},
         type_sets(definition),
         deprecated=definition.deprecated,
         deprecation=deprecation(definition.name, definition.since_version) if definition.deprecated else None,
         expand=expansion(definition.domain, definition.name, definition.since_version) if is_function else None,
         complete=True,
+        any_attribute=(definition.domain, definition.name) in ANY_ATTRIBUTE,
     )
 
 
@@ -89,9 +87,9 @@ def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
 
 def type_sets(definition: Any) -> dict[str, tuple[str, ...]]:
     """The types that each type variable of an `OpSchema` may be, without the variables of a single element type."""
-    allowed = {c.type_param_str: tuple(sorted(map(type_name, c.allowed_type_strs))) for c in definition.type_constraints}
+    allowed = {c.type_param_str: c.allowed_type_strs for c in definition.type_constraints}
     used = {p.type_str for p in (*definition.inputs, *definition.outputs) if not fixed_dtype(_only(p.types))}
-    return {variable: allowed[variable] for variable in sorted(used & allowed.keys())}
+    return {variable: tuple(sorted(map(type_name, allowed[variable]))) for variable in sorted(used & allowed.keys())}
 
 
 def _only(types: Collection[str]) -> str:
@@ -121,7 +119,7 @@ def fixed_dtype(type_text: str) -> str | None:
     return _DTYPES.get(inner)
 
 
-def _attribute(name: str, a: OpSchema.Attribute, allowed: tuple[str, ...] | None) -> AttrDef:
+def _attribute(definition: Any, name: str, a: OpSchema.Attribute) -> AttrDef:
     default = a.default_value
     has_default = default is not None and default.type != onnx.AttributeProto.UNDEFINED
     value = onnx.helper.get_attribute_value(default) if has_default else None
@@ -130,4 +128,5 @@ def _attribute(name: str, a: OpSchema.Attribute, allowed: tuple[str, ...] | None
     if isinstance(value, list):
         value = tuple(item.decode() if isinstance(item, bytes) else item for item in value)
     kind = str(a.type).rpartition(".")[2].lower()
+    allowed = allowed_values(definition.domain, definition.name, definition.since_version, name)
     return AttrDef(name, kind, value, has_default, allowed=allowed, required=a.required)

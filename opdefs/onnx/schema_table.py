@@ -8,6 +8,7 @@ is that of `shapeinf.ops.tables`. The JSON of a line describes an operator from 
 - `types`: by type variable the number of the set of its types, a line of the section `[allowed types]`
 - `attributes`: by name the kind, `int!` where the attribute is required, or a list of the kind, the default (null for
   none) and, where only some are allowed, the values
+- `any attribute`: true if runtimes accept attributes that are not listed
 - `function`: true if onnx defines the operator as a function of other operators
 - `deprecated`: true from the first version in which models may not use the operator
 """
@@ -85,7 +86,7 @@ class SchemaTable:
         return None if since is None else self._op_def(domain, name, since, json.loads(versions[since]))
 
     def versions(self, domain: str, name: str) -> tuple[OpDef, ...]:
-        """The OpDefs of all versions of an operator, the oldest first; none for an operator that is not in the table."""
+        """The OpDefs of all versions of an operator, the oldest first; none for an unknown operator."""
         versions = sorted(self._operators.get((domain, name), {}))
         return tuple(op_def for since in versions if (op_def := self.find(domain, name, since)) is not None)
 
@@ -115,6 +116,7 @@ class SchemaTable:
             deprecated=entry.get("deprecated", False),
             deprecation=deprecation(name, since) if entry.get("deprecated") else None,
             complete=True,
+            any_attribute=entry.get("any attribute", False),
             expand=expansion(domain, name, since) if entry.get("function") else None,
         )
 
@@ -212,6 +214,7 @@ def op_def_text(op_def: OpDef, type_sets: TypeSets) -> str:
         "outputs": list(map(arg_text, op_def.outputs)),
         "attributes": {name: _attribute_entry(attribute) for name, attribute in op_def.attributes.items()},
         "types": {variable: type_sets[types] for variable, types in op_def.type_sets.items()},
+        "any attribute": op_def.any_attribute,
         "function": op_def.expand is not None,
         "deprecated": op_def.deprecated,
     }

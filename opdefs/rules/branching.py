@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from opdefs.rules.contents.elements import compare_eq, logical_not, nonnegative_condition
-from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.lattice import (
     Alternatives,
     Condition,

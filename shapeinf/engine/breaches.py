@@ -1,9 +1,9 @@
 """Breaches: what a runtime refuses when it loads a model, of the nodes and names of a graph and of the graphs in it.
 
-A breach (see `shapeinf.ops.conformance`) does not depend on sizes, and runtimes check each body whether it runs or not:
-it is an error in any branch. Inference does not stop at one, and shapes that rules infer stay. So breaches are looked
-for when the diagnostics of a finished inference are read; a node is checked once for each combination of its operation
-and the types of its inputs.
+A breach (see `shapeinf.ops.conformance`) does not depend on sizes, and runtimes check each body whether it runs or
+not: it is an error in any branch. Inference does not stop at one, and the shapes that rules infer stay. So breaches are
+looked for when the diagnostics of a finished inference are read; a node is checked once for each combination of its
+operation and the types of its inputs.
 
 A type that follows from a breach (of an output that shares a type variable with a wrong operand) is taken as unknown, so
 that each cause is reported once.
@@ -140,9 +140,7 @@ class Breaches:
                 break
         return [child for name, child in copy.children.get(step.index, {}).items() if name in others]
 
-    def _check_node(
-        self, inference: Inference, index: int, operation: Operation, doubtful: set[int]
-    ) -> list[Breach]:
+    def _check_node(self, inference: Inference, index: int, operation: Operation, doubtful: set[int]) -> list[Breach]:
         """The breaches of a node."""
         kind, compiled = operation.kind, inference.compiled
         version = compiled.graph.opsets.get(kind.domain, 0)
@@ -223,7 +221,7 @@ def _doubtful_outputs(step: NodeStep, doubtful: set[int], breaches: Sequence[Bre
     args = [flat.input(i) for i, slot in enumerate(step.arguments) if slot in doubtful or breaches]
     variables = {arg.type_attr for arg in args if arg is not None}
     outputs = [(slot, flat.output(i)) for i, slot in enumerate(step.outputs)]
-    return {slot for slot, arg in outputs if arg is None or (arg.type is None and (arg.type_attr in variables or not arg.type_attr))}
+    return {slot for slot, arg in outputs if arg is None or (arg.type is None and arg.type_attr in {*variables, None})}
 
 
 def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int]) -> set[int]:
@@ -267,8 +265,9 @@ def _check_constants(graph: Graph, path: str) -> Iterator[Breach]:
         if constant is None or declared is None or not declared.dtype or declared.kind != "tensor":
             continue
         if constant.dtype and constant.dtype != declared.dtype:
-            message = f"the initializer {name!r} is {constant.dtype}, and the input {name!r} is declared {declared.dtype}"
-            yield Breach(-1, ShapeError(message, code=CONSTANT_TYPE, help="declare the input as the initializer is"), path + name)
+            message = f"the initializer {name!r} is {constant.dtype}, and the input of this name {declared.dtype}"
+            error = ShapeError(message, code=CONSTANT_TYPE, help="declare the input as the initializer is")
+            yield Breach(-1, error, path + name)
 
 
 def _check_node_names(compiled: CompiledGraph, path: str) -> Iterator[Breach]:
@@ -278,5 +277,5 @@ def _check_node_names(compiled: CompiledGraph, path: str) -> Iterator[Breach]:
     for name, count in Counter(names).items():
         if name and count > 1:
             index = names.index(name, names.index(name) + 1)
-            message = f"{count} nodes have the name {name!r}"
-            yield Breach(index, ShapeError(message, code=REPEATED_NAME), path + name, str(compiled.step(index).operation))
+            error = ShapeError(f"{count} nodes have the name {name!r}", code=REPEATED_NAME)
+            yield Breach(index, error, path + name, str(compiled.step(index).operation))

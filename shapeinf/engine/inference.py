@@ -505,7 +505,10 @@ class Inference:
         return numbers
 
     def _report_outcome(self, step: NodeStep, outcome: Outcome, types: Sequence[Type | None]) -> None:
-        """Add the diagnostics of an outcome with warnings, breaches or unknown outputs. Raises a breach in strict mode."""
+        """Add the diagnostics of an outcome with warnings, breaches or unknown outputs.
+
+        Raises a breach in strict mode.
+        """
         for warning in outcome.warnings:
             is_breach = warning.code != "S101"
             if is_breach and self.strict:

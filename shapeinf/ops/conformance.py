@@ -167,7 +167,7 @@ def _check_attributes(use: Use, definition: OpDef) -> Iterator[ShapeError]:
     for name, value in use.kind.attrs.items():
         defined = definition.attributes.get(name)
         if defined is None:
-            if not name.startswith(PRIVATE):
+            if not name.startswith(PRIVATE) and not definition.any_attribute:
                 yield _unknown_attribute(use, definition, name)
         elif value is not None:
             yield from _check_value(use, defined, value)
@@ -190,8 +190,10 @@ def _check_value(use: Use, defined: AttrDef, value: object) -> Iterator[ShapeErr
         yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),), help=help)
     elif defined.allowed is not None and value not in defined.allowed:
         near = nearest_names(str(value), map(str, defined.allowed))
-        later = [d for d in use.definitions if value in ((a := d.attributes.get(name)) and a.allowed or ())]
-        help = f"{_when(use, later[0])} it may be {value!r}" if later else f"did you mean {near[0]!r}?" if near else None
+        help = f"did you mean {near[0]!r}?" if near else None
+        for other in use.definitions:
+            if name in other.attributes and value in (other.attributes[name].allowed or ()):
+                help = f"{_when(use, other)} it may be {value!r}"
         message = f"the attribute {name!r} must be one of {', '.join(map(repr, defined.allowed))}"
         yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),), help=help)
 
@@ -228,7 +230,8 @@ def _check_required(use: Use, definition: OpDef) -> Iterator[ShapeError]:
             if optional:
                 default = optional[-1].attributes[name].default
                 help = f"{_when(use, optional[-1])} its default is {default!r}"
-            yield ShapeError(f"the required attribute {name!r} is missing", code=COUNT, help=help or _describe_form(use, name))
+            message = f"the required attribute {name!r} is missing"
+            yield ShapeError(message, code=COUNT, help=help or _describe_form(use, name))
 
 
 # -- forms of other versions -------------------------------------------------------------------------------------------
@@ -246,29 +249,18 @@ def _describe_form(use: Use, name: str) -> str | None:
     """What an input or attribute of this name is in this version of the operator, or in the nearest other one."""
     definition = use.definition
     assert definition is not None
+    with_input = [d.since for d in use.definitions if any(arg.name == name for arg in d.inputs)]
     if any(arg.name == name for arg in definition.inputs):
-        first = _first_of_run(use, definition, lambda d: any(arg.name == name for arg in d.inputs))
         attribute = any(name in d.attributes for d in use.definitions)
-        return f"{name!r} is an input from opset {first} on, and an attribute before" if attribute else None
+        return f"{name!r} is an input from opset {with_input[0]} on, and an attribute before" if attribute else None
     if name in definition.attributes:
-        first = _first_of_run(use, definition, lambda d: name in d.attributes)
-        inputs = any(arg.name == name for d in use.definitions for arg in d.inputs)
-        return f"{name!r} is an attribute in opset {use.version}, and an input in others" if inputs and first else None
+        is_input_later = bool(with_input) and with_input[0] > use.version
+        return f"{name!r} is an input from opset {with_input[0]} on, and an attribute before" if is_input_later else None
     having = [d for d in use.definitions if name in d.attributes]
     later = [d for d in having if d.since > use.version]
     if later:
         return f"{name!r} exists from opset {later[0].since} on"
     return f"{name!r} exists {_when(use, having[-1])}" if having else None
-
-
-def _first_of_run(use: Use, definition: OpDef, has: object) -> int:
-    """The first version of the consecutive ones up to `definition` that have something."""
-    first = definition.since
-    for other in reversed([d for d in use.definitions if d.since <= definition.since]):
-        if not callable(has) or not has(other):
-            break
-        first = other.since
-    return first
 
 
 # -- types -------------------------------------------------------------------------------------------------------------
@@ -301,9 +293,7 @@ def _check_types(use: Use, definition: OpDef) -> Iterator[ShapeError]:
                 yield breach
 
 
-def _check_type(
-    use: Use, arg: ArgDef, operand: Operand, definition: OpDef, role: str = "input"
-) -> ShapeError | None:
+def _check_type(use: Use, arg: ArgDef, operand: Operand, definition: OpDef, role: str = "input") -> ShapeError | None:
     """The breach of an operand whose type its argument does not allow."""
     allowed = _allowed(arg, definition)
     if not allowed or operand.type in allowed:

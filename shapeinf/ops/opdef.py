@@ -119,6 +119,7 @@ class OpDef:
             no condition.
         complete: the definition has all that runtimes require of a node, which is checked against it (see
             `conformance`).
+        any_attribute: runtimes accept attributes that the definition lacks.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
     """
 
@@ -145,6 +146,7 @@ class OpDef:
     loop: LoopRule | None = None
     back_edge: bool = False
     complete: bool = False
+    any_attribute: bool = False
     container: Literal["", "pack", "unpack"] = ""
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:

@@ -15,8 +15,18 @@ import onnx
 from onnx import TensorProto, helper
 
 PREFERRED = ("tensor(float)", "tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(uint8)", "tensor(bool)")
-POOL = (*PREFERRED, "tensor(float16)", "tensor(double)", "tensor(int8)", "tensor(bfloat16)", "tensor(int16)",
-        "tensor(uint32)", "tensor(float8e4m3fn)", "seq(tensor(float))", "optional(tensor(float))")
+POOL = (
+    *PREFERRED,
+    "tensor(float16)",
+    "tensor(double)",
+    "tensor(int8)",
+    "tensor(bfloat16)",
+    "tensor(int16)",
+    "tensor(uint32)",
+    "tensor(float8e4m3fn)",
+    "seq(tensor(float))",
+    "optional(tensor(float))",
+)
 CODES = {name.lower(): code for name, code in TensorProto.DataType.items()}
 
 
@@ -36,13 +46,13 @@ class Case(NamedTuple):
         return f"{self.domain or 'ai.onnx'}.{self.op} {self.opset}: {self.broken or 'right'}"
 
     def model(self) -> onnx.ModelProto:
-        infos = [
-            helper.make_value_info(f"x{i}", type_proto(text)) for i, text in enumerate(self.inputs) if text
-        ]
+        infos = [helper.make_value_info(f"x{i}", type_proto(text)) for i, text in enumerate(self.inputs) if text]
         outputs = [onnx.ValueInfoProto(name=name) for name in self.node.output if name]
         graph = helper.make_graph([self.node], "g", infos, outputs)
         main = self.opset if not self.domain else 22
-        imports = [helper.make_opsetid("", main)] + ([helper.make_opsetid(self.domain, self.opset)] if self.domain else [])
+        imports = [helper.make_opsetid("", main)] + (
+            [helper.make_opsetid(self.domain, self.opset)] if self.domain else []
+        )
         return helper.make_model(graph, opset_imports=imports, ir_version=8 if main < 21 else 10)
 
 
@@ -69,7 +79,9 @@ class Definition:
         self.outputs = len(schema.outputs)
         self.min_input, self.max_input, self.max_output = schema.min_input, schema.max_input, schema.max_output
         self.min_output = schema.min_output
-        self.homogeneous = [getattr(p, "is_homogeneous", None) is not False and getattr(p, "isHomogeneous", True) for p in schema.inputs]
+        self.homogeneous = [
+            getattr(p, "is_homogeneous", None) is not False and getattr(p, "isHomogeneous", True) for p in schema.inputs
+        ]
 
     def types(self, variable: str) -> list[str]:
         """The types of a variable, or the only type."""
@@ -87,13 +99,54 @@ def option(parameter: Any) -> str:
 GRAPHS = {"If", "Loop", "Scan", "SequenceMap"}
 
 VALUES: dict[str, object] = {
-    "kernel_shape": [1, 1], "to": 1, "perm": [0], "equation": "ij->ij", "blocksize": 1, "scales": [1.0], "height_scale": 1.0, "width_scale": 1.0,
-    "output_shape": [1], "axes": [0], "starts": [0], "ends": [1], "num_scan_inputs": 1, "hidden_size": 1, "dtype": 1, "direction": "LEFT", "mode": "TF", "pool_size": 1,
-    "cubic_coeff_a": -0.75, "classlabels_ints": [0], "kernel_time": 1, "num_heads": 1, "kv_num_heads": 1, "q_num_heads": 1, "k": 1, "bits": 4, "block_size": 16, "K": 16, "N": 16,
+    "kernel_shape": [1, 1],
+    "to": 1,
+    "perm": [0],
+    "equation": "ij->ij",
+    "blocksize": 1,
+    "scales": [1.0],
+    "height_scale": 1.0,
+    "width_scale": 1.0,
+    "output_shape": [1],
+    "axes": [0],
+    "starts": [0],
+    "ends": [1],
+    "num_scan_inputs": 1,
+    "hidden_size": 1,
+    "dtype": 1,
+    "direction": "LEFT",
+    "mode": "TF",
+    "pool_size": 1,
+    "cubic_coeff_a": -0.75,
+    "classlabels_ints": [0],
+    "kernel_time": 1,
+    "num_heads": 1,
+    "kv_num_heads": 1,
+    "q_num_heads": 1,
+    "k": 1,
+    "bits": 4,
+    "block_size": 16,
+    "K": 16,
+    "N": 16,
 }
-BY_KIND: dict[str, object] = {"int": 1, "float": 1.0, "string": "a", "ints": [1], "floats": [1.0], "strings": ["a"],
-                              "tensor": helper.make_tensor("t", TensorProto.FLOAT, [1], [1.0])}
-OTHER_KIND: dict[str, object] = {"int": 1.0, "float": 1, "string": 1, "ints": 1, "floats": 1.0, "strings": "a", "tensor": 1}
+BY_KIND: dict[str, object] = {
+    "int": 1,
+    "float": 1.0,
+    "string": "a",
+    "ints": [1],
+    "floats": [1.0],
+    "strings": ["a"],
+    "tensor": helper.make_tensor("t", TensorProto.FLOAT, [1], [1.0]),
+}
+OTHER_KIND: dict[str, object] = {
+    "int": 1.0,
+    "float": 1,
+    "string": 1,
+    "ints": 1,
+    "floats": 1.0,
+    "strings": "a",
+    "tensor": 1,
+}
 
 
 def kind_of(attribute: Any) -> str:
@@ -119,8 +172,13 @@ def cases(d: Definition, opset: int) -> Iterator[Case]:
     types = [d.choice(d.inputs[position(i)][0]) for i in range(count)]
     outputs = max(d.min_output, 1)
 
-    def make(broken: str, inputs: list[str] = types, outs: int = outputs, extra: dict[str, object] | None = None,
-             without: str = "") -> Case:
+    def make(
+        broken: str,
+        inputs: list[str] = types,
+        outs: int = outputs,
+        extra: dict[str, object] | None = None,
+        without: str = "",
+    ) -> Case:
         attributes = {n: v for n, v in {**required, **(extra or {})}.items() if n != without}
         return Case(d.domain, d.name, opset, broken, node(d, len(inputs), outs, attributes), tuple(inputs))
 
@@ -130,8 +188,18 @@ def cases(d: Definition, opset: int) -> Iterator[Case]:
         allowed = d.types(variable)
         for other in POOL:
             if other != types[i]:
-                same = [j for j in range(count) if j != i and d.inputs[position(j)][0] == variable and d.homogeneous[position(j)]]
-                state = "another type" if other in allowed and not same else "a type of its own" if other in allowed else "a type that is not allowed"
+                same = [
+                    j
+                    for j in range(count)
+                    if j != i and d.inputs[position(j)][0] == variable and d.homogeneous[position(j)]
+                ]
+                state = (
+                    "another type"
+                    if other in allowed and not same
+                    else "a type of its own"
+                    if other in allowed
+                    else "a type that is not allowed"
+                )
                 yield make(f"input {i} of {state}, {other}", [*types[:i], other, *types[i + 1 :]])
     variables = {v for v, _, _ in d.inputs if len(d.types(v)) > 1}
     for variable in sorted(variables):
