@@ -182,8 +182,9 @@ register_code(
     "error",
     "a call that no operator allows",
     "A required input or attribute is missing, the node has another number of inputs or outputs than its operator in "
-    "this opset (or than its bodies), or the call of a function passes more than it has. The usual cause is an opset that was changed by hand: `axes` of "
-    "Squeeze, Unsqueeze and ReduceSum is an input from opset 13 on, an attribute before.",
+    "this opset (or than its bodies), or the call of a function passes more than it has. The usual cause is an opset "
+    "that was changed by hand: `axes` of Squeeze, Unsqueeze and ReduceSum is an input from opset 13 on, an attribute "
+    "before.",
 )
 register_code(
     "S104",
@@ -196,8 +197,8 @@ register_code(
     "S106",
     "error",
     "operands of different types where the operator takes one type",
-    "The usual cause is a model that was converted to float16 in part: an initializer or an input kept its type. Insert "
-    "a Cast at the operand that the help names, or convert the rest.",
+    "The usual cause is a model that was converted to float16 in part: an initializer or an input kept its type. "
+    "Insert a Cast at the operand that the help names, or convert the rest.",
 )
 register_code(
     "S107",

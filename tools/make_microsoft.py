@@ -18,6 +18,7 @@ from make_onnx_schemas import OPDEFS, write
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
 from opdefs.microsoft.dialect import DOMAINS
+from opdefs.onnx.allowed_values import ANY_ATTRIBUTE, allowed_values
 from opdefs.onnx.installed import fixed_dtype, type_name
 from opdefs.onnx.schema_table import FILE
 from shapeinf.ops import ArgDef, AttrDef, OpDef
@@ -38,15 +39,19 @@ def op_def(s: Any) -> OpDef:
         s.since_version,
         tuple(argument(p, allowed, s.min_input - i) for i, p in enumerate(s.inputs)),
         tuple(argument(p, allowed, s.min_output - i) for i, p in enumerate(s.outputs)),
-        {name: attribute(s.attributes[name]) for name in sorted(s.attributes)},
+        {name: attribute(s, s.attributes[name]) for name in sorted(s.attributes)},
         type_sets(s, allowed),
         deprecated=s.deprecated,
+        any_attribute=(s.domain, s.name) in ANY_ATTRIBUTE,
     )
 
 
 def type_sets(s: Any, allowed: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
-    """The types that each type variable may be, without the variables of a single element type."""
-    used = {p.typeStr for p in (*s.inputs, *s.outputs)}
+    """The types that each type variable of inputs may be, without the variables of a single element type.
+
+    ONNX Runtime does not compare the types of outputs.
+    """
+    used = {p.typeStr for p in s.inputs}
     several = {name: types for name, types in sorted(allowed.items()) if name in used}
     return {
         name: tuple(sorted(map(type_name, types)))
@@ -74,14 +79,15 @@ def argument(p: Any, allowed: dict[str, list[str]], least: int) -> ArgDef:
     )
 
 
-def attribute(a: Any) -> AttrDef:
+def attribute(s: Any, a: Any) -> AttrDef:
     default = onnx.AttributeProto.FromString(a._default_value)
     value = onnx.helper.get_attribute_value(default) if default.type else None
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"the default of {a.name} is not a JSON number: {value}")
     if isinstance(value, bytes):
         value = value.decode()
-    return AttrDef(a.name, a.type.name.lower(), value, value is not None, required=a.required)
+    allowed = allowed_values(s.domain, s.name, s.since_version, a.name)
+    return AttrDef(a.name, a.type.name.lower(), value, value is not None, allowed=allowed, required=a.required)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The values that attributes of strings may have, which `onnx.defs` states in prose only.
 
-From https://onnx.ai/onnx/operators: by operator and attribute, with the first version of the values. The attributes
-that are not here take any text (patterns, equations, names), or neither onnx nor ONNX Runtime checks their values.
+From https://onnx.ai/onnx/operators and the kernels of ONNX Runtime: by operator and attribute, with the first version
+of the values. The attributes that are not here take any text (patterns, equations, names), or neither onnx nor ONNX
+Runtime checks their values.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ _KERNEL = ("LINEAR", "POLY", "RBF", "SIGMOID")
 _ROUND = ("down", "nearest", "up")
 _TRANSFORMS = ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel", "tf_crop_and_resize")
 
-ANY_ATTRIBUTE = frozenset([("", "LayerNormalization")])
+ANY_ATTRIBUTE = frozenset(
+    [
+        ("", "LayerNormalization"),
+        *(("com.microsoft", op) for op in ("BiasDropout", "BitmaskBiasDropout", "BitmaskDropout")),
+    ]
+)
 """The operators for which onnx and ONNX Runtime accept attributes that the definition lacks."""
 
 Versions = dict[int, tuple[str, ...]]
@@ -64,7 +70,17 @@ ML: dict[tuple[str, str], Versions] = {
     ("TreeEnsembleRegressor", "aggregate_function"): {1: ("AVERAGE", "MAX", "MIN", "SUM")},
 }
 
-_TABLES = {"": ONNX, "ai.onnx.ml": ML}
+MICROSOFT: dict[tuple[str, str], Versions] = {
+    ("ConvTransposeWithDynamicPads", "auto_pad"): {1: _AUTO_PAD},
+    ("CropAndResize", "mode"): {1: ("bilinear", "nearest")},
+    ("FusedConv", "auto_pad"): {1: _AUTO_PAD},
+    ("GridSample", "mode"): {1: ("bicubic", "bilinear", "nearest")},
+    ("GridSample", "padding_mode"): {1: ("border", "reflection", "zeros")},
+}
+
+NCHWC: dict[tuple[str, str], Versions] = {(op, "auto_pad"): {1: _AUTO_PAD} for op in ("AveragePool", "Conv", "MaxPool")}
+
+_TABLES = {"": ONNX, "ai.onnx.ml": ML, "com.microsoft": MICROSOFT, "com.microsoft.nchwc": NCHWC}
 
 
 def allowed_values(domain: str, op: str, since: int, attribute: str) -> tuple[str, ...] | None:

@@ -12,7 +12,7 @@ that each cause is reported once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import attrs
 
@@ -22,7 +22,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, Graph
 from shapeinf.lattice import PartialTensor, Shape, Type, type_text
-from shapeinf.ops.conformance import TYPES_DIFFER, Operand, Use, find_breaches
+from shapeinf.ops.conformance import TYPE_NOT_ALLOWED, TYPES_DIFFER, Operand, Use, find_breaches
 
 REPEATED_NAME, CONSTANT_TYPE = "S113", "S114"
 
@@ -60,8 +60,7 @@ class Breaches:
         """Find them."""
         self.by_run: dict[int, list[Breach]] = {}
         """The breaches of a run of a graph, by the id of its inference."""
-        self.doubtful: dict[int, set[int]] = {}
-        """For each run the slots whose types follow from a breach."""
+        self._doubtful: dict[int, set[int]] = {}
         self._clean: set[Key] = set()
         self._copies: dict[int, Inference] = {}
         self._texts: dict[int, str | None] = {0: None}
@@ -74,6 +73,10 @@ class Breaches:
         """The breaches of a run, in the order of its nodes, those of names first."""
         return self.by_run.get(id(inference), ())
 
+    def doubtful_slots(self, inference: Inference) -> Collection[int]:
+        """The slots of a run whose types follow from a breach."""
+        return self._doubtful.get(id(inference), ())
+
     def __iter__(self) -> Iterator[Breach]:
         """All breaches."""
         return (breach for breaches in self.by_run.values() for breach in breaches)
@@ -85,7 +88,7 @@ class Breaches:
         """
         compiled = inference.compiled
         result = [*_check_names(inference, scopes)]
-        self.by_run[id(inference)], self.doubtful[id(inference)] = result, doubtful
+        self.by_run[id(inference)], self._doubtful[id(inference)] = result, doubtful
         numbers, operations = inference.numbers, compiled.operations
         for index, (row_key, inputs, _, _) in enumerate(compiled.rows):
             operation = operations[row_key]
@@ -151,19 +154,17 @@ class Breaches:
         if not definitions:
             return []
         step = compiled.step(index)
-        node = step.node
-        inputs = [
-            Operand(name, None if slot in doubtful or slot == MISSING else self._text(inference, slot))
-            for name, slot in zip(node.inputs, step.arguments, strict=True)
-        ]
-        outputs = [
-            Operand(name, None if slot == UNUSED else self._text(inference, slot))
-            for name, slot in zip(node.outputs, step.outputs, strict=True)
-        ]
-        if any(slot in doubtful for slot in step.arguments):  # the types of outputs may follow from these
-            outputs = [Operand(output.name) for output in outputs]
+        inputs = [self._operand(inference, slot, slot in doubtful) for slot in step.arguments]
+        uncertain = any(slot in doubtful for slot in step.arguments)  # the types of outputs may follow from these
+        outputs = [self._operand(inference, slot, uncertain) for slot in step.outputs]
         errors = find_breaches(Use(kind, version, definitions, inputs, outputs))
         return [_breach(inference, step, error) for error in errors]
+
+    def _operand(self, inference: Inference, slot: int, doubtful: bool) -> Operand:
+        """The operand in a slot, without its type where that is doubtful."""
+        if slot in (MISSING, UNUSED):
+            return Operand("")
+        return Operand(inference.compiled.names[slot], None if doubtful else self._text(inference, slot))
 
     def _text(self, inference: Inference, slot: int) -> str | None:
         """The text of the type of a slot."""
@@ -218,10 +219,13 @@ def _doubtful_outputs(step: NodeStep, doubtful: set[int], breaches: Sequence[Bre
     if op_def is None or step.operation.bodies or step.operation.body is not None:
         return set(step.outputs)
     flat = op_def.flatten(step.operation.kind.attrs, len(step.arguments), len(step.outputs))
-    args = [flat.input(i) for i, slot in enumerate(step.arguments) if slot in doubtful or breaches]
-    variables = {arg.type_attr for arg in args if arg is not None}
+    args = [flat.input(i) for i, slot in enumerate(step.arguments) if slot in doubtful]
+    variables = {None, *(arg.type_attr for arg in args if arg is not None)}
+    is_wrong = any(breach.error.code in (TYPES_DIFFER, TYPE_NOT_ALLOWED) for breach in breaches)
     outputs = [(slot, flat.output(i)) for i, slot in enumerate(step.outputs)]
-    return {slot for slot, arg in outputs if arg is None or (arg.type is None and arg.type_attr in {*variables, None})}
+    return {
+        slot for slot, arg in outputs if not (arg and arg.type) and (is_wrong or not arg or arg.type_attr in variables)
+    }
 
 
 def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int]) -> set[int]:

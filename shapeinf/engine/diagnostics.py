@@ -13,6 +13,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.breaches import REPEATED_NAME, Breach, Breaches
 from shapeinf.engine.inference import Inference, downgrade
+from shapeinf.graph import UNUSED
 
 
 def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
@@ -29,11 +30,14 @@ def _collect(inference: Inference, breaches: Breaches) -> list[tuple[Diagnostic,
     by_node: dict[int, list[Breach]] = {}
     for breach in breaches.of(inference):
         by_node.setdefault(breach.index, []).append(breach)
+    doubtful = {inference.compiled.names[slot] for slot in breaches.doubtful_slots(inference) if slot != UNUSED}
     diagnostics: list[tuple[Diagnostic, bool]] = []
     for index in sorted({*inference.node_diagnostics, *inference.children, *by_node}):
         here = by_node.get(index, [])
         diagnostics += ((breach.diagnostic, True) for breach in here)
-        diagnostics += ((note, False) for note in _locate(inference, index) if not _follows(note, here))
+        for note in _locate(inference, index):
+            if not _follows(note, here) and note.tensor not in doubtful:
+                diagnostics.append((note, False))
         seen = set()
         for note, _ in (item for run in inference.extra_runs.get(index, ()) for item in _collect(run, breaches)):
             if note.severity == "error" and (note.node, note.code) not in seen:

@@ -255,7 +255,9 @@ def _describe_form(use: Use, name: str) -> str | None:
         return f"{name!r} is an input from opset {with_input[0]} on, and an attribute before" if attribute else None
     if name in definition.attributes:
         is_input_later = bool(with_input) and with_input[0] > use.version
-        return f"{name!r} is an input from opset {with_input[0]} on, and an attribute before" if is_input_later else None
+        return (
+            f"{name!r} is an input from opset {with_input[0]} on, and an attribute before" if is_input_later else None
+        )
     having = [d for d in use.definitions if name in d.attributes]
     later = [d for d in having if d.since > use.version]
     if later:

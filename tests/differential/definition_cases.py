@@ -1,9 +1,9 @@
 """Models of one node, each of which breaks the definition of its operator in one place.
 
 For every operator of every opset: each input of a type that is not allowed, or not that of the operands with its type
-variable; each attribute unknown, set twice, of another kind, or of a value that is not allowed; required attributes and
-inputs missing, inputs and outputs too many; the opset before the operator. Made from the installed `onnx` and from the
-schemas of ONNX Runtime, not from the tables under test.
+variable; each attribute unknown, set twice, of another kind, or of another value; required attributes and inputs
+missing, inputs and outputs too many. Made from the installed `onnx` and from the schemas that ONNX Runtime lists, not
+from the tables under test.
 """
 
 from __future__ import annotations
@@ -17,21 +17,40 @@ from onnx import TensorProto, helper
 PREFERRED = ("tensor(float)", "tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(uint8)", "tensor(bool)")
 POOL = (
     *PREFERRED,
-    "tensor(float16)",
-    "tensor(double)",
-    "tensor(int8)",
-    "tensor(bfloat16)",
-    "tensor(int16)",
-    "tensor(uint32)",
-    "tensor(float8e4m3fn)",
-    "seq(tensor(float))",
-    "optional(tensor(float))",
+    *("tensor(float16)", "tensor(double)", "tensor(int8)", "tensor(bfloat16)", "tensor(int16)", "tensor(uint32)"),
+    *("tensor(float8e4m3fn)", "seq(tensor(float))", "optional(tensor(float))"),
 )
 CODES = {name.lower(): code for name, code in TensorProto.DataType.items()}
+MANY = 100
+"""More inputs or outputs than any operator without a variadic one has."""
+
+WITH_GRAPHS = {"If", "Loop", "Scan", "SequenceMap"}
+"""`tests/engine/test_breaches.py` has models of these."""
+
+VALUES: dict[str, object] = {
+    **dict.fromkeys(
+        ("to", "dtype", "num_scan_inputs", "hidden_size", "num_heads", "kv_num_heads", "blocksize", "k"), 1
+    ),
+    **dict.fromkeys(("block_size", "K", "N"), 16),
+    **dict.fromkeys(("height_scale", "width_scale"), 1.0),
+    **{"kernel_shape": [1, 1], "perm": [0], "axes": [0], "starts": [0], "scales": [1.0], "bits": 4},
+    **{"equation": "ij,ij->ij", "direction": "LEFT", "mode": "TF", "pooled_shape": [1, 1]},
+}
+"""Values of attributes with which most operators are right."""
+
+TENSOR = helper.make_tensor("t", TensorProto.FLOAT, [1], [1.0])
+BY_KIND: dict[str, object] = {
+    **{"int": 1, "float": 1.0, "string": "a", "ints": [1], "floats": [1.0], "strings": ["a"]},
+    "tensor": TENSOR,
+}
+OTHER_KIND: dict[str, object] = {
+    **{"int": 1.0, "float": 1, "string": 1, "ints": 1, "floats": 1.0, "strings": "a"},
+    "tensor": 1,
+}
 
 
 class Case(NamedTuple):
-    """A model with what is broken in it; `broken` is empty for the node as it should be."""
+    """A node with the types of its inputs; `broken` states what is wrong, and is empty for the node as it should be."""
 
     domain: str
     op: str
@@ -39,192 +58,153 @@ class Case(NamedTuple):
     broken: str
     node: onnx.NodeProto
     inputs: tuple[str, ...]
-    """The types of the inputs."""
 
-    @property
-    def label(self) -> str:
+    def __str__(self) -> str:
         return f"{self.domain or 'ai.onnx'}.{self.op} {self.opset}: {self.broken or 'right'}"
 
     def model(self) -> onnx.ModelProto:
-        infos = [helper.make_value_info(f"x{i}", type_proto(text)) for i, text in enumerate(self.inputs) if text]
-        outputs = [onnx.ValueInfoProto(name=name) for name in self.node.output if name]
+        """The model, without shapes."""
+        infos = [helper.make_value_info(f"x{i}", type_proto(text)) for i, text in enumerate(self.inputs)]
+        outputs = [onnx.ValueInfoProto(name=name) for name in self.node.output]
+        main = 22 if self.domain else self.opset
+        imports = [helper.make_opsetid("", main)]
+        if self.domain:
+            imports.append(helper.make_opsetid(self.domain, self.opset))
         graph = helper.make_graph([self.node], "g", infos, outputs)
-        main = self.opset if not self.domain else 22
-        imports = [helper.make_opsetid("", main)] + (
-            [helper.make_opsetid(self.domain, self.opset)] if self.domain else []
-        )
         return helper.make_model(graph, opset_imports=imports, ir_version=8 if main < 21 else 10)
 
 
 def type_proto(text: str) -> onnx.TypeProto:
-    """The TypeProto of a type string, without a shape."""
+    """The TypeProto of a type string, without a shape. Raises KeyError for a sparse tensor."""
     if text.startswith("tensor("):
         return onnx.TypeProto(tensor_type=onnx.TypeProto.Tensor(elem_type=CODES[text[7:-1]]))
     if text.startswith("seq("):
         return helper.make_sequence_type_proto(type_proto(text[4:-1]))
     if text.startswith("optional("):
         return helper.make_optional_type_proto(type_proto(text[9:-1]))
-    key, _, value = text[4:-1].partition(",")
-    return helper.make_map_type_proto(CODES[key.strip()], type_proto(value.strip()))
+    key, _, value = text.removeprefix("map(").removesuffix(")").partition(",")
+    value = value.strip() if "(" in value else f"tensor({value.strip()})"
+    return helper.make_map_type_proto(CODES[key.strip()], type_proto(value))
 
 
 class Definition:
-    """A schema of `onnx`, or one of ONNX Runtime, under the names of the former."""
+    """A schema of `onnx`, or one that ONNX Runtime lists, which has other names for some fields."""
 
     def __init__(self, schema: Any) -> None:
         self.name, self.domain, self.since = schema.name, schema.domain, schema.since_version
         self.attributes = schema.attributes
         self.allowed = {t.type_param_str: t.allowed_type_strs for t in schema.type_constraints}
-        self.inputs = [(getattr(p, "type_str", None) or p.typeStr, option(p), p.name) for p in schema.inputs]
-        self.outputs = len(schema.outputs)
-        self.min_input, self.max_input, self.max_output = schema.min_input, schema.max_input, schema.max_output
-        self.min_output = schema.min_output
-        self.homogeneous = [
-            getattr(p, "is_homogeneous", None) is not False and getattr(p, "isHomogeneous", True) for p in schema.inputs
-        ]
+        self.parameters = schema.inputs
+        self.min_input, self.max_input = schema.min_input, schema.max_input
+        self.min_output, self.max_output = schema.min_output, schema.max_output
+
+    def __str__(self) -> str:
+        return f"{self.domain}:{self.name}-{self.since}"
+
+    def parameter(self, position: int) -> Any:
+        return self.parameters[min(position, len(self.parameters) - 1)]
+
+    def variable(self, position: int) -> str:
+        """The type variable of an input, or its only type."""
+        parameter = self.parameter(position)
+        return str(getattr(parameter, "type_str", None) or parameter.typeStr)
+
+    def shares(self, position: int) -> bool:
+        """Whether the type of an input is that of all with its type variable."""
+        parameter = self.parameter(position)
+        names = "is_homogeneous", "isHomogeneous"
+        return all(getattr(parameter, name, True) for name in names)
 
     def types(self, variable: str) -> list[str]:
-        """The types of a variable, or the only type."""
-        return self.allowed.get(variable, [variable])
+        return list(self.allowed.get(variable, [variable]))
 
     def choice(self, variable: str) -> str:
         types = self.types(variable)
-        return next((t for t in PREFERRED if t in types), sorted(types)[0])
+        return next((t for t in PREFERRED if t in types), min(types))
 
+    @property
+    def count(self) -> int:
+        """The number of inputs of a node as it should be."""
+        variadic = bool(self.parameters) and self.parameters[-1].option.name.lower() == "variadic"
+        return max(self.min_input, 2 if variadic else min(1, len(self.parameters)))
 
-def option(parameter: Any) -> str:
-    return parameter.option.name.lower()
+    @property
+    def required(self) -> dict[str, object]:
+        """The attributes of a node as it should be."""
+        if self.name == "Constant":
+            return {"value": TENSOR}
+        names = [name for name, attribute in self.attributes.items() if attribute.required]
+        return {name: VALUES.get(name, BY_KIND.get(kind_of(self.attributes[name]))) for name in names}
 
-
-GRAPHS = {"If", "Loop", "Scan", "SequenceMap"}
-
-VALUES: dict[str, object] = {
-    "kernel_shape": [1, 1],
-    "to": 1,
-    "perm": [0],
-    "equation": "ij->ij",
-    "blocksize": 1,
-    "scales": [1.0],
-    "height_scale": 1.0,
-    "width_scale": 1.0,
-    "output_shape": [1],
-    "axes": [0],
-    "starts": [0],
-    "ends": [1],
-    "num_scan_inputs": 1,
-    "hidden_size": 1,
-    "dtype": 1,
-    "direction": "LEFT",
-    "mode": "TF",
-    "pool_size": 1,
-    "cubic_coeff_a": -0.75,
-    "classlabels_ints": [0],
-    "kernel_time": 1,
-    "num_heads": 1,
-    "kv_num_heads": 1,
-    "q_num_heads": 1,
-    "k": 1,
-    "bits": 4,
-    "block_size": 16,
-    "K": 16,
-    "N": 16,
-}
-BY_KIND: dict[str, object] = {
-    "int": 1,
-    "float": 1.0,
-    "string": "a",
-    "ints": [1],
-    "floats": [1.0],
-    "strings": ["a"],
-    "tensor": helper.make_tensor("t", TensorProto.FLOAT, [1], [1.0]),
-}
-OTHER_KIND: dict[str, object] = {
-    "int": 1.0,
-    "float": 1,
-    "string": 1,
-    "ints": 1,
-    "floats": 1.0,
-    "strings": "a",
-    "tensor": 1,
-}
+    def case(
+        self,
+        broken: str,
+        inputs: list[str],
+        outputs: int | None = None,
+        attributes: dict[str, object] | None = None,
+    ) -> Case:
+        values = self.required if attributes is None else attributes
+        count = max(self.min_output, 1) if outputs is None else outputs
+        names = [f"x{i}" for i in range(len(inputs))], [f"y{i}" for i in range(count)]
+        node = helper.make_node(self.name, *names, domain=self.domain, **values)
+        return Case(self.domain, self.name, self.since, broken, node, tuple(inputs))
 
 
 def kind_of(attribute: Any) -> str:
     return str(attribute.type).rpartition(".")[2].lower()
 
 
-def node(d: Definition, inputs: int, outputs: int, attributes: dict[str, object]) -> onnx.NodeProto:
-    names = [f"x{i}" for i in range(inputs)]
-    return helper.make_node(d.name, names, [f"y{i}" for i in range(outputs)], domain=d.domain, **attributes)
-
-
-def cases(d: Definition, opset: int) -> Iterator[Case]:
-    """All cases of an operator at an opset; the first one is the right node."""
-    if d.name in GRAPHS:
+def cases(d: Definition) -> Iterator[Case]:
+    """All cases of a version of an operator; the first one is the node as it should be."""
+    if d.name in WITH_GRAPHS or any(t.startswith("sparse") for i in range(d.count) for t in [d.choice(d.variable(i))]):
         return
-    required = {n: VALUES.get(n, BY_KIND.get(kind_of(a))) for n, a in d.attributes.items() if a.required}
-    if d.name == "Constant":
-        required = {"value": BY_KIND["tensor"]}
-    count = max(d.min_input, sum(o == "single" for _, o, _ in d.inputs), 1 if d.inputs else 0)
-    if d.inputs and d.inputs[-1][1] == "variadic":
-        count = max(count, 2)
-    position = lambda i: min(i, len(d.inputs) - 1)  # noqa: E731
-    types = [d.choice(d.inputs[position(i)][0]) for i in range(count)]
-    outputs = max(d.min_output, 1)
+    right = [d.choice(d.variable(i)) for i in range(d.count)]
+    yield d.case("", right)
+    yield from type_cases(d, right)
+    if d.max_input < MANY:
+        yield d.case("too many inputs", [*right, *["tensor(float)"] * (d.max_input - len(right) + 1)])
+    if d.min_input > 0:
+        yield d.case("too few inputs", right[: d.min_input - 1])
+    if d.max_output < MANY:
+        yield d.case("too many outputs", right, d.max_output + 1)
+    yield from attribute_cases(d, right)
 
-    def make(
-        broken: str,
-        inputs: list[str] = types,
-        outs: int = outputs,
-        extra: dict[str, object] | None = None,
-        without: str = "",
-    ) -> Case:
-        attributes = {n: v for n, v in {**required, **(extra or {})}.items() if n != without}
-        return Case(d.domain, d.name, opset, broken, node(d, len(inputs), outs, attributes), tuple(inputs))
 
-    yield make("")
-    for i in range(count):
-        variable = d.inputs[position(i)][0]
-        allowed = d.types(variable)
+def type_cases(d: Definition, right: list[str]) -> Iterator[Case]:
+    """Each input of each other type; all inputs of a type variable of each allowed type."""
+    for i, own in enumerate(right):
+        sharing = [j for j in range(len(right)) if j != i and d.variable(j) == d.variable(i) and d.shares(j)]
         for other in POOL:
-            if other != types[i]:
-                same = [
-                    j
-                    for j in range(count)
-                    if j != i and d.inputs[position(j)][0] == variable and d.homogeneous[position(j)]
-                ]
-                state = (
-                    "another type"
-                    if other in allowed and not same
-                    else "a type of its own"
-                    if other in allowed
-                    else "a type that is not allowed"
-                )
-                yield make(f"input {i} of {state}, {other}", [*types[:i], other, *types[i + 1 :]])
-    variables = {v for v, _, _ in d.inputs if len(d.types(v)) > 1}
-    for variable in sorted(variables):
-        for other in d.types(variable):
-            if other.startswith("sparse_tensor"):
+            if other == own:
                 continue
-            right = [other if d.inputs[position(i)][0] == variable else t for i, t in enumerate(types)]
-            yield make(f"all inputs of {variable} as {other}", right)
-    if d.max_input < 100:
-        yield make("too many inputs", [*types, *["tensor(float)"] * (d.max_input - count + 1)])
-    if 0 < d.min_input <= count:
-        yield make("too few inputs", types[: d.min_input - 1])
-    if d.max_output < 100:
-        yield make("too many outputs", outs=d.max_output + 1)
-    yield make("an unknown attribute", extra={"foo": 1})
-    yield make("a private attribute", extra={"__foo": 1})
+            if other not in d.types(d.variable(i)):
+                state = "a type that is not allowed"
+            else:
+                state = "a type of its own" if sharing else "another type"
+            yield d.case(f"input {i} of {state}, {other}", [*right[:i], other, *right[i + 1 :]])
+    for variable in sorted({d.variable(i) for i in range(len(right))}):
+        for other in d.types(variable):
+            if not other.startswith("sparse"):
+                types = [other if d.variable(i) == variable else own for i, own in enumerate(right)]
+                yield d.case(f"all inputs of {variable} of the type {other}", types)
+
+
+def attribute_cases(d: Definition, right: list[str]) -> Iterator[Case]:
+    """An unknown attribute, and each attribute missing, of another kind or value, and twice."""
+    required = d.required
+    yield d.case("an unknown attribute", right, attributes={**required, "foo": 1})
+    yield d.case("a private attribute", right, attributes={**required, "__foo": 1})
     for name, attribute in sorted(d.attributes.items()):
         kind = kind_of(attribute)
         if attribute.required:
-            yield make(f"without {name}", without=name)
+            others = {other: value for other, value in required.items() if other != name}
+            yield d.case(f"without {name}", right, attributes=others)
         if kind in OTHER_KIND:
-            yield make(f"{name} of another kind", extra={name: OTHER_KIND[kind]})
+            yield d.case(f"{name} of another kind", right, attributes={**required, name: OTHER_KIND[kind]})
         if kind == "string":
-            yield make(f"{name} of another value", extra={name: "nonsense"})
+            yield d.case(f"{name} of another value", right, attributes={**required, name: "nonsense"})
         if kind in BY_KIND:
-            twice = make(f"{name} twice", extra={name: required.get(name, VALUES.get(name, BY_KIND[kind]))})
+            value = required.get(name, VALUES.get(name, BY_KIND[kind]))
+            twice = d.case(f"{name} twice", right, attributes={**required, name: value})
             twice.node.attribute.extend([a for a in twice.node.attribute if a.name == name])
             yield twice
