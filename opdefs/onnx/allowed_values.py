@@ -14,10 +14,11 @@ _KERNEL = ("LINEAR", "POLY", "RBF", "SIGMOID")
 _ROUND = ("down", "nearest", "up")
 _TRANSFORMS = ("align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel", "tf_crop_and_resize")
 
+_ANY_ATTRIBUTE = ("BiasDropout", "BitmaskBiasDropout", "BitmaskDropout", "QOrderedLayerNormalization", "Snpe")
 ANY_ATTRIBUTE = frozenset(
     [
         ("", "LayerNormalization"),
-        *(("com.microsoft", op) for op in ("BiasDropout", "BitmaskBiasDropout", "BitmaskDropout")),
+        *(("com.microsoft", op) for op in _ANY_ATTRIBUTE),
     ]
 )
 """The operators for which onnx and ONNX Runtime accept attributes that the definition lacks."""
@@ -45,7 +46,6 @@ ONNX: dict[tuple[str, str], Versions] = {
     ("Resize", "keep_aspect_ratio_policy"): {1: ("not_larger", "not_smaller", "stretch")},
     ("Resize", "mode"): {10: ("linear", "nearest"), 11: ("cubic", "linear", "nearest")},
     ("Resize", "nearest_mode"): {1: ("ceil", "floor", "round_prefer_ceil", "round_prefer_floor")},
-    ("RoiAlign", "coordinate_transformation_mode"): {1: ("half_pixel", "output_half_pixel")},
     ("RoiAlign", "mode"): {1: ("avg", "max")},
     ("StringNormalizer", "case_change_action"): {1: ("LOWER", "NONE", "UPPER")},
     ("TensorScatter", "mode"): {1: ("circular", "linear")},
@@ -66,16 +66,20 @@ ML: dict[tuple[str, str], Versions] = {
         )
     },
     **{(op, "kernel_type"): {1: _KERNEL} for op in ("SVMClassifier", "SVMRegressor")},
+    ("CastMap", "cast_to"): {1: ("TO_FLOAT", "TO_INT64", "TO_STRING")},
     ("Normalizer", "norm"): {1: ("L1", "L2", "MAX")},
     ("TreeEnsembleRegressor", "aggregate_function"): {1: ("AVERAGE", "MAX", "MIN", "SUM")},
 }
 
 MICROSOFT: dict[tuple[str, str], Versions] = {
-    ("ConvTransposeWithDynamicPads", "auto_pad"): {1: _AUTO_PAD},
+    **{
+        (op, "auto_pad"): {1: _AUTO_PAD}
+        for op in ("ConvTransposeWithDynamicPads", "FusedConv", "NhwcMaxPool", "QLinearAveragePool", "QLinearConv")
+    },
     ("CropAndResize", "mode"): {1: ("bilinear", "nearest")},
-    ("FusedConv", "auto_pad"): {1: _AUTO_PAD},
     ("GridSample", "mode"): {1: ("bicubic", "bilinear", "nearest")},
     ("GridSample", "padding_mode"): {1: ("border", "reflection", "zeros")},
+    ("Pad", "mode"): {1: ("constant", "edge", "reflect", "wrap")},
 }
 
 NCHWC: dict[tuple[str, str], Versions] = {(op, "auto_pad"): {1: _AUTO_PAD} for op in ("AveragePool", "Conv", "MaxPool")}

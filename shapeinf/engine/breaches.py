@@ -5,8 +5,8 @@ not: it is an error in any branch. Inference does not stop at one, and the shape
 looked for when the diagnostics of a finished inference are read; a node is checked once for each combination of its
 operation and the types of its inputs.
 
-A type that follows from a breach (of an output that shares a type variable with a wrong operand) is taken as unknown, so
-that each cause is reported once.
+A type that follows from a breach (of an output that shares a type variable with a wrong operand) is taken as unknown,
+so that each cause is reported once.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ class ArgDef(NamedTuple):
     """One argument of an operator: an input or output, or a list of them.
 
     Its element type is `type` (fixed), or that of `type_attr` (a type variable, or an attribute), or those that the
-    attribute `type_list_attr` lists, one for each value; or each value has a type of its own in the set `each_of`. It stands for as many values as the attribute `number_attr`
-    states (TensorFlow), or if `variadic` for any number from `least` on (ONNX). `kind` is "tensor", "sequence",
-    "optional" or "map".
+    attribute `type_list_attr` lists, one for each value; or each value has a type of its own in the set `each_of`. It
+    stands for as many values as the attribute `number_attr` states (TensorFlow), or if `variadic` for any number from
+    `least` on (ONNX). `kind` is "tensor", "sequence", "optional" or "map".
     """
 
     name: str
