@@ -191,9 +191,9 @@ def _check_value(use: Use, defined: AttrDef, value: object) -> Iterator[ShapeErr
     elif defined.allowed is not None and value not in defined.allowed:
         near = nearest_names(str(value), map(str, defined.allowed))
         help = f"did you mean {near[0]!r}?" if near else None
-        for other in use.definitions:
-            if name in other.attributes and value in (other.attributes[name].allowed or ()):
-                help = f"{_when(use, other)} it may be {value!r}"
+        others = [d for d in use.definitions if name in d.attributes and value in (d.attributes[name].allowed or ())]
+        if others:
+            help = f"{_when(use, others[0])} it may be {value!r}"
         message = f"the attribute {name!r} must be one of {', '.join(map(repr, defined.allowed))}"
         yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),), help=help)
 
