@@ -37,6 +37,7 @@ _OLDER_IN_RUNTIME = ("LayerNormalization", "MeanVarianceNormalization", "Thresho
 """The operators of the default domain that ONNX Runtime has in each opset, and onnx from a later opset on."""
 
 
+@lru_cache(maxsize=4096)
 def history(domain: str, op: str, version: int) -> tuple[OpDef, ...]:
     """The OpDefs of all versions of an operator, the oldest first.
 

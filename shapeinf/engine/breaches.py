@@ -19,6 +19,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, Graph
 from shapeinf.lattice import PartialTensor, Shape, Type, type_text
@@ -63,7 +64,8 @@ class Breaches:
         self._doubtful: dict[int, set[int]] = {}
         self._clean: set[Key] = set()
         self._copies: dict[int, Inference] = {}
-        self._texts: dict[int, str | None] = {0: None}
+        self._texts: dict[int, list[str | None]] = {}
+        """The texts of types by number, for each table of types by its id."""
         dialect = inference.compiled.registry.dialect(inference.compiled.graph.dialect)
         self._history = None if dialect is None else dialect.history
         if self._history is not None:
@@ -89,11 +91,11 @@ class Breaches:
         compiled = inference.compiled
         result = [*_check_names(inference, scopes)]
         self.by_run[id(inference)], self._doubtful[id(inference)] = result, doubtful
-        numbers, operations = inference.numbers, compiled.operations
+        numbers, operations, texts = inference.numbers, compiled.operations, self._texts_of(inference.table)
         for index, (row_key, inputs, _, _) in enumerate(compiled.rows):
             operation = operations[row_key]
             uncertain = bool(doubtful) and not doubtful.isdisjoint(inputs)
-            key: Key = (operation, *[-1 if slot == MISSING else numbers[slot] for slot in inputs])
+            key: Key = (operation, *[MISSING if slot == MISSING else texts[numbers[slot]] for slot in inputs])
             if uncertain or key not in self._clean:
                 breaches = self._check_node(inference, index, operation, doubtful)
                 result += breaches
@@ -164,15 +166,17 @@ class Breaches:
         """The operand in a slot, without its type where that is doubtful."""
         if slot in (MISSING, UNUSED):
             return Operand("")
-        return Operand(inference.compiled.names[slot], None if doubtful else self._text(inference, slot))
+        text = None if doubtful else self._texts_of(inference.table)[inference.numbers[slot]]
+        return Operand(inference.compiled.names[slot], text)
 
-    def _text(self, inference: Inference, slot: int) -> str | None:
-        """The text of the type of a slot."""
-        number = inference.numbers[slot]
-        if number not in self._texts:
-            type_ = inference.table.get(number)
-            self._texts[number] = None if type_ is None else type_text(type_)
-        return self._texts[number]
+    def _texts_of(self, table: TypeTable) -> list[str | None]:
+        """The texts of the types of a table, by number."""
+        texts = self._texts.setdefault(id(table), [])
+        canonical = table.canonical
+        for number in range(len(texts), len(table.types)):
+            type_ = table.types[canonical[number]]
+            texts.append(None if type_ is None else type_text(type_))
+        return texts
 
 
 def first_breach(inference: Inference) -> ShapeError | None:

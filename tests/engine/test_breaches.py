@@ -186,7 +186,7 @@ def test_declarations_that_follow_from_a_breach_are_not_reported():
 
 
 def test_functions_are_checked_where_they_are_called():
-    nodes = "k = Constant<value = float16[1] {1.0}>() b = Add(a, k)"
+    nodes = "k = Cast<to = 10>(a) b = Add(a, k)"
     function = f'<domain: "my", opset_import: ["" : 21]> F (a) => (b) {{ {nodes} }}'
     assert [entry[:2] for entry in breaches(model("y = my.F(x)", functions=function))] == [("S106", "y/b")]
     assert breaches(model("y = Relu(x)", functions=function)) == []
