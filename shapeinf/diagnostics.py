@@ -181,7 +181,10 @@ register_code(
     "S103",
     "error",
     "a call that no operator allows",
-    "A required input or attribute is missing, or the call of a function passes more inputs or outputs than it has.",
+    "A required input or attribute is missing, the node has another number of inputs or outputs than its operator in "
+    "this opset (or than its bodies), or the call of a function passes more than it has. The usual cause is an opset "
+    "that was changed by hand: `axes` of Squeeze, Unsqueeze and ReduceSum is an input from opset 13 on, an attribute "
+    "before.",
 )
 register_code(
     "S104",
@@ -190,6 +193,33 @@ register_code(
     "Such as a sequence instead of a tensor; in strict mode also an unknown element type.",
 )
 register_code("S105", "error", "a size outside of 0..2**63 - 1")
+register_code(
+    "S106",
+    "error",
+    "operands of different types where the operator takes one type",
+    "The usual cause is a model that was converted to float16 in part: an initializer or an input kept its type. "
+    "Insert a Cast at the operand that the help names, or convert the rest.",
+)
+register_code(
+    "S107",
+    "error",
+    "a type that the operator does not allow",
+    "Such as indices of floats, a shape of int32, or integers for an operator that takes them only in a later opset.",
+)
+register_code(
+    "S108",
+    "error",
+    "an operator that the opset of the model does not have",
+    "It exists only from a later opset on (Gelu from 20 on), or was removed (Upsample in 10: use Resize). The usual "
+    "cause is an opset import that was changed by hand: use a converter of versions.",
+)
+register_code(
+    "S109",
+    "error",
+    "an attribute that the operator does not have, or not in this form",
+    "It is unknown in this opset, set twice, of another kind (1 where a float is required) or none of the allowed "
+    "values. The usual causes are a typing error and an opset that was changed by hand.",
+)
 register_code("S110", "note", "an unusual dim name in the file", "The message states how the name was read.")
 register_code(
     "S111",
@@ -198,6 +228,18 @@ register_code(
     "It names a dim that no input has, or has an unsupported form.",
 )
 register_code("S112", "note", "a redundant assumption of the user", "It follows from known constraints.")
+register_code(
+    "S113",
+    "error",
+    "a name that the graph uses twice",
+    "Of two initializers or two nodes. The usual cause is a merge of two graphs without a prefix for names.",
+)
+register_code(
+    "S114",
+    "error",
+    "an initializer whose element type is not that of the input of its name",
+    "The usual cause is a conversion of the weights alone: convert the declaration too, or remove the input.",
+)
 register_code(
     "S120",
     "warning",

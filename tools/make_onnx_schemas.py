@@ -16,7 +16,7 @@ from pathlib import Path
 import onnx
 
 from opdefs.onnx.installed import all_schemas, newest, op_def
-from opdefs.onnx.schema_table import DEFAULT_DOMAIN, FILE, op_def_text
+from opdefs.onnx.schema_table import DEFAULT_DOMAIN, FILE, TypeSets, op_def_text
 from shapeinf.ops import OpDef
 
 OPDEFS = Path(__file__).resolve().parent.parent / "opdefs"
@@ -32,13 +32,14 @@ def main() -> None:
 def write(path: Path, source: str, versions: Mapping[str, int], definitions: Iterable[OpDef]) -> None:
     """Write a table: the newest version of each domain, then its operators by name and version."""
     ordered = sorted(definitions, key=lambda d: (d.domain, d.name, d.since))
-    lines = [f"# The operators of {source}; see opdefs/onnx/schema_table.py."]
+    type_sets, lines = TypeSets(), []
     for domain, version in sorted(versions.items()):
         lines += ["", f"[{domain or DEFAULT_DOMAIN} {version}]"]
         for d in ordered:
             if d.domain == domain:
-                lines.append(f"{d.name}{f'@{d.since}' if d.since > 1 else ''}\t{op_def_text(d)}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+                lines.append(f"{d.name}{f'@{d.since}' if d.since > 1 else ''}\t{op_def_text(d, type_sets)}")
+    head = [f"# The operators of {source}; see opdefs/onnx/schema_table.py.", "", *type_sets.lines()]
+    path.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
     print(f"{len(ordered)} operators in {path}")
 
 

@@ -17,6 +17,7 @@ from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type, drop_shape
 from shapeinf.ops import Body, InferenceContext, Ints, Value
+from shapeinf.texts import format_count
 
 SINGLE_CONDITION = "the condition must have exactly one element"
 
@@ -42,7 +43,16 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
     with _types_of_body(c, c.bodies["then_branch"], ()):
         require_count(c, condition.shape, 1, SINGLE_CONDITION)
     holds = truth_of_number(c, condition.elements[0] if condition.elements else None)
-    return run_branch(c, (c.bodies["then_branch"], c.bodies["else_branch"]), (), (holds, logical_not(holds)))
+    branches = c.bodies["then_branch"], c.bodies["else_branch"]
+    return _require_outputs(c, run_branch(c, branches, (), (holds, logical_not(holds))), "branches have")
+
+
+def _require_outputs(c: InferenceContext, types: tuple[Type, ...], subject: str) -> tuple[Type, ...]:
+    """The outputs; a node that lists another number of outputs than its bodies have is reported."""
+    if len(types) != c.num_outputs:
+        message = f"its {subject} {format_count(len(types), 'output')}, and the node lists {c.num_outputs}"
+        c.report(ShapeError(message, code="S103"))
+    return types
 
 
 @onnx("Loop")
@@ -63,7 +73,8 @@ def loop(
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
     trip = NumberedTrip.create(run, None if condition is None else condition.shape)
     result = iterate(c, trip, most, go_on, carried[:width])
-    return (*result.carried, *(stack(c, element, result.trips, 0) for element in result.scanned))
+    types = (*result.carried, *(stack(c, element, result.trips, 0) for element in result.scanned))
+    return _require_outputs(c, types, "body has, besides the condition,")
 
 
 def stack(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
@@ -90,14 +101,15 @@ def scan(
     run = c.bodies["body"]
     with _types_of_body(c, run, tuple(map(drop_shape, values))):
         states, inputs = _split_inputs(c, values, num_scan_inputs)
-        if run.num_outputs < len(states) or c.num_outputs > run.num_outputs:
-            c.fail("the body must return every state and every scan output", run.num_outputs, c.num_outputs)
+        if run.num_outputs < len(states):
+            c.fail("the body must return every state", run.num_outputs, len(states))
         slices, count = _slices(c, inputs, scan_input_axes)
     if c.store.bounds(count)[0] < 1:
         c.advise_at_most(1, count, "some runtimes reject scans over an empty axis")
     after, outputs = _run_scan(c, run, states, slices, count, certain=c.prove_le(1, count) is True)
     axes = scan_output_axes or (0,) * len(outputs)
-    return (*after, *(stack(c, element, count, axis) for element, axis in zip(outputs, axes, strict=False)))
+    types = (*after, *(stack(c, element, count, axis) for element, axis in zip(outputs, axes, strict=False)))
+    return _require_outputs(c, types, "body has")
 
 
 @onnx("Scan")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from opdefs.onnx.schemas import schema
+from opdefs.onnx.schemas import history, schema
 from shapeinf.ops import Dialect, SignatureTable
 
 onnx = Dialect(
     "onnx",
     schemas=schema,
+    history=history,
     costs=["opdefs.onnx.costs"],
     axes=["opdefs.onnx.axes"],
     signatures=SignatureTable("opdefs.onnx", "opdefs.microsoft"),

@@ -33,6 +33,25 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     return ONNX.find(domain, op, version) or _registered_schema(domain, op, version)
 
 
+_OLDER_IN_RUNTIME = ("LayerNormalization", "MeanVarianceNormalization", "ThresholdedRelu")
+"""The operators of the default domain that ONNX Runtime has in each opset, and onnx from a later opset on."""
+
+
+@lru_cache(maxsize=4096)
+def history(domain: str, op: str, version: int) -> tuple[OpDef, ...]:
+    """The OpDefs of all versions of an operator, the oldest first.
+
+    None for an operator that is in no table, and at an opset version that is newer than the table: it may have others.
+
+    >>> [op_def.since for op_def in history("", "Gelu", 17)], history("", "Gelu", 999)
+    ([20], ())
+    """
+    table = ONNX if ONNX.newest(domain) else MICROSOFT
+    versions = () if version > ONNX.newest(domain) > 0 else table.versions(domain, op)
+    in_runtime = bool(versions) and not domain and op in _OLDER_IN_RUNTIME and version < versions[0].since
+    return () if in_runtime else versions
+
+
 def _registered_schema(domain: str, op: str, version: int) -> OpDef | None:
     """The OpDef of a schema that the user registered with `onnx.defs`; None if `onnx.defs` is not imported."""
     if "onnx.defs" not in sys.modules:

@@ -9,8 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from opdefs.rules.contents.elements import compare_eq, logical_not, nonnegative_condition
+from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
-from shapeinf.lattice import Alternatives, Condition, Element, FloatInterval, Quotient, ShapeStore, Type, type_symbols
+from shapeinf.lattice import (
+    Alternatives,
+    Condition,
+    Element,
+    FloatInterval,
+    Quotient,
+    ShapeStore,
+    Type,
+    type_symbols,
+    type_text,
+)
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext
 
@@ -73,7 +84,17 @@ def run_branch(
     if len({len(outputs[i]) for i in possible}) > 1:
         message = "both branches" if len(branches) == 2 else "all branches"
         c.fail(f"{message} must have the same number of outputs", *(len(outputs[i]) for i in possible))
+    _compare_types(c, [outputs[i] for i in allowed])
     return _join(c, [branches[i] for i in possible], [outputs[i] for i in possible], first_atom)
+
+
+def _compare_types(c: InferenceContext, outputs: Sequence[Sequence[Type]]) -> None:
+    """Report branches that return different element types."""
+    for index, types in enumerate(zip(*outputs, strict=False)):
+        texts = list(dict.fromkeys(text for text in map(type_text, types) if text is not None))
+        if len(texts) > 1:
+            message = f"the branches return different types of output {index}"
+            c.report(ShapeError(message, code="S106", operands=texts, help="a Cast is missing in one of them"))
 
 
 def join_values(c: InferenceContext, values: Sequence[Type], conditions: Sequence[Truth], label: str) -> Type:

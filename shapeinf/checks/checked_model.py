@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from shapeinf.contract import Precondition
+from shapeinf.engine.breaches import Breaches
 from shapeinf.engine.traced import includes_traced_sizes
 from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import GENERATED
-from shapeinf.graph import DeclaredType, Graph, Node
+from shapeinf.graph import UNUSED, DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
@@ -95,6 +96,13 @@ class CheckedModel:
         batch = {symbol for symbol in inputs if all(axis == 0 for _, axis in self.axes.get(symbol, ()))}
         rest = {frozenset(names) for symbol, names in inputs.items() if symbol not in batch}
         return len(rest) <= 1 and bool(inputs) and bool(set.intersection(*inputs.values()))
+
+    @cached_property
+    def doubtful(self) -> set[str]:
+        """The tensors whose element types follow from a breach: a difference of these is not reported again."""
+        inference = self.result.inference
+        names = inference.compiled.names
+        return {names[slot] for slot in Breaches(inference).doubtful_slots(inference) if slot != UNUSED}
 
     @cached_property
     def nodes(self) -> dict[str, Node]:

@@ -57,6 +57,8 @@ def stale_declarations(model: CheckedModel) -> Iterator[Diagnostic]:
 
 def compare(model: CheckedModel, tensor: str, declared: DeclaredType, computed: TensorInfo) -> Iterator[Diagnostic]:
     """The differences of one declaration from the inferred type of its value."""
+    if declared.dtype != computed.dtype and tensor in model.doubtful:
+        computed = attrs.evolve(computed, dtype=None)
     for message, axis in _differences(model, declared, computed):
         yield _report(model, tensor, message, axis)
 

@@ -217,5 +217,5 @@ class Refiner:
             error.node, error.op = site, step.operation.kind.op
             error.location = inference.compiled.graph.locations.get(step.node.name, "")
             raise error
-        note = Diagnostic("warning", "S120", message, site, op)
+        note = Diagnostic("warning", "S120", message, site, op, tensor=self.name)
         inference.node_diagnostics.setdefault(index, []).append(note)

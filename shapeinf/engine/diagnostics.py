@@ -6,29 +6,55 @@ a body, or behind a condition, that may not run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.breaches import REPEATED_NAME, Breach, Breaches
 from shapeinf.engine.inference import Inference, downgrade
+from shapeinf.graph import UNUSED
 
 
 def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
-    """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node."""
-    diagnostics: list[Diagnostic] = []
-    for index in sorted({*inference.node_diagnostics, *inference.children}):
-        diagnostics += _locate(inference, index)
+    """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node.
+
+    Breaches are errors in any body: runtimes check each body when they load the model.
+    """
+    breaches = Breaches(inference)
+    return [note for note, _ in _collect(inference, breaches)]
+
+
+def _collect(inference: Inference, breaches: Breaches) -> list[tuple[Diagnostic, bool]]:
+    """The diagnostics of a run, each with whether it is a breach."""
+    by_node: dict[int, list[Breach]] = {}
+    for breach in breaches.of(inference):
+        by_node.setdefault(breach.index, []).append(breach)
+    doubtful = {inference.compiled.names[slot] for slot in breaches.doubtful_slots(inference) if slot != UNUSED}
+    diagnostics: list[tuple[Diagnostic, bool]] = []
+    for index in sorted({*inference.node_diagnostics, *inference.children, *by_node}):
+        here = by_node.get(index, [])
+        diagnostics += ((breach.diagnostic, True) for breach in here)
+        for note in _locate(inference, index):
+            if not _follows(note, here) and note.tensor not in doubtful:
+                diagnostics.append((note, False))
         seen = set()
-        for note in (note for run in inference.extra_runs.get(index, ()) for note in collect_diagnostics(run)):
+        for note, _ in (item for run in inference.extra_runs.get(index, ()) for item in _collect(run, breaches)):
             if note.severity == "error" and (note.node, note.code) not in seen:
                 seen.add((note.node, note.code))
-                diagnostics.append(note)
+                diagnostics.append((note, False))
         for child in inference.children.get(index, {}).values():
-            inside = collect_diagnostics(child)
-            notes = inside if child.certain else map(downgrade, inside)
-            diagnostics += (note for note in notes if (note.node, note.code) not in seen)
+            for note, is_breach in _collect(child, breaches):
+                if (note.node, note.code) not in seen:
+                    diagnostics.append((note if child.certain or is_breach else downgrade(note), is_breach))
     return diagnostics
+
+
+def _follows(note: Diagnostic, breaches: Sequence[Breach]) -> bool:
+    """Whether a diagnostic of the rule of a node only repeats a breach of the node, or follows from it."""
+    codes = {breach.error.code for breach in breaches}
+    follows = note.code in ("S103", "S104", "S201", "S202", "S301") or not codes.isdisjoint(("S103", "S109"))
+    return bool(codes) and REPEATED_NAME not in codes and follows
 
 
 def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:

@@ -21,7 +21,7 @@ import attrs
 
 from shapeinf.compilation import mypyc_attr
 from shapeinf.constraints.conditions import try_condition
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.conditions import truth_of, truths_of_join
 from shapeinf.engine.repeated_calls import RepeatableCall, RepeatedCalls, is_repeatable, repeated_outputs
@@ -513,10 +513,17 @@ class Inference:
         return numbers
 
     def _report_outcome(self, step: NodeStep, outcome: Outcome, types: Sequence[Type | None]) -> None:
-        """Add the diagnostics of an outcome with warnings or unknown outputs."""
+        """Add the diagnostics of an outcome with warnings, breaches or unknown outputs.
+
+        Raises a breach in strict mode.
+        """
         for warning in outcome.warnings:
+            is_breach = warning.code != "S101"
+            if is_breach and self.strict:
+                raise warning
             site = self.path + step.site
-            note = warning.as_diagnostic(site, str(step.operation), self.operands(step), "warning")
+            severity: Severity = "error" if is_breach else "warning"
+            note = warning.as_diagnostic(site, str(step.operation), self.operands(step), severity)
             self.node_diagnostics.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)

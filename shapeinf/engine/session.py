@@ -19,12 +19,13 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.bodies import Bodies
+from shapeinf.engine.breaches import first_breach
 from shapeinf.engine.compiled import CompiledGraph, Operation
 from shapeinf.engine.declarations import set_refiners
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError
+from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError, UnknownOperatorError
 from shapeinf.expr import Dimension, Scope, quote_name
 from shapeinf.graph import Graph
 from shapeinf.inputs.dim_names import DimNames
@@ -73,10 +74,12 @@ class Session:
         inference.save_initial_store()
         try:
             inference.run()
-        except ShapeError:
+        except (ShapeError, UnknownOperatorError):
             if not inference.store.assumed:
+                self._raise_breach(inference)
                 raise
             return self._run_without_assumptions()
+        self._raise_breach(inference)
         self._check_node_sizes(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
         failing = _count_violations(inference) if inference.store.assumed else 0
@@ -84,6 +87,12 @@ class Session:
             return result
         other = self._run_without_assumptions()
         return other if _count_violations(other.inference) < failing else result
+
+    def _raise_breach(self, inference: Inference) -> None:
+        """In strict mode, raise the first breach: what a rule reports of a node may follow from it."""
+        breach = first_breach(inference) if self.options.mode == "strict" else None
+        if breach is not None:
+            raise breach
 
     def _check_node_sizes(self, inference: Inference) -> None:
         """Check what the user specifies of sizes of nodes, when all nodes have run.

@@ -56,7 +56,7 @@ class NodeKind:
 
     Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `FunctionReference`,
     `DeclaredType` or `InputContents`. In the body of a function `references` names the
-    attributes whose value is an attribute of the function.
+    attributes whose value is an attribute of the function. `repeated` names the attributes that the file sets twice.
     """
 
     op: str
@@ -64,6 +64,7 @@ class NodeKind:
     attrs: Mapping[str, object] = Factory(dict)
     overload: str = ""
     references: Mapping[str, str] = Factory(dict)
+    repeated: tuple[str, ...] = ()
 
 
 class Node(NamedTuple):
@@ -142,6 +143,7 @@ class Graph:
         nodes: the operations.
         declared: the declared types of values.
         constants: the known values, with contents only if small.
+        repeated_constants: the names that the file gives to several constants, of which the last one counts.
         unread: functions that load the contents of constants in other files.
         functions: the bodies of the model's own operators.
         defaults: the defaults of the attributes, of the body of a function.
@@ -167,6 +169,7 @@ class Graph:
     nodes: Sequence[Node] = Factory(list)
     declared: dict[str, DeclaredType] = Factory(dict)
     constants: dict[str, PartialTensor] = Factory(dict)
+    repeated_constants: list[str] = Factory(list)
     unread: dict[str, Callable[[], PartialTensor]] = Factory(dict)
     functions: dict[FunctionKey, Graph] = Factory(dict)
     defaults: dict[str, object] = Factory(dict)
@@ -236,4 +239,4 @@ def _bind_kind(kind: NodeKind, attributes: Mapping[str, object]) -> NodeKind:
     for name, value in values.items():
         if isinstance(value, Graph):
             values[name] = bind_attributes(value, attributes)
-    return NodeKind(kind.op, kind.domain, values, kind.overload)
+    return NodeKind(kind.op, kind.domain, values, kind.overload, repeated=kind.repeated)

@@ -34,6 +34,7 @@ from shapeinf.lattice.types import (
     dims_in,
     numpy_dtype,
     to_partial,
+    type_text,
 )
 
 __all__ = [
@@ -74,4 +75,5 @@ __all__ = [
     "relax_type",
     "to_partial",
     "type_symbols",
+    "type_text",
 ]

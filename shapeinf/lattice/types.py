@@ -437,6 +437,19 @@ def _depth_above(types: Iterable[Type]) -> int:
     return depth
 
 
+def type_text(value: Type) -> str | None:
+    """The text of a type without shapes; None where its element type is not known.
+
+    >>> type_text(OptionalType(TensorType("int64", Shape.unknown()))), type_text(TensorType(None, Shape.unknown()))
+    ('optional(int64)', None)
+    """
+    kinds = []
+    while isinstance(value, SequenceType):
+        kinds.append(f"map({value.key}," if isinstance(value, MapType) else f"{value.kind}(")
+        value = value.element
+    return f"{''.join(kinds)}{value.dtype}{')' * len(kinds)}" if value.dtype else None
+
+
 def _count(shape: Shape) -> int:
     total = 1
     for d in shape.require():

@@ -25,15 +25,16 @@ class ArgDef(NamedTuple):
     """One argument of an operator: an input or output, or a list of them.
 
     Its element type is `type` (fixed), or that of `type_attr` (a type variable, or an attribute), or those that the
-    attribute `type_list_attr` lists, one for each value. It stands for as many values as the attribute `number_attr`
-    states (TensorFlow), or if `variadic` for any number from `least` on (ONNX). `kind` is "tensor", "sequence",
-    "optional" or "map".
+    attribute `type_list_attr` lists, one for each value; or each value has a type of its own in the set `each_of`. It
+    stands for as many values as the attribute `number_attr` states (TensorFlow), or if `variadic` for any number from
+    `least` on (ONNX). `kind` is "tensor", "sequence", "optional" or "map".
     """
 
     name: str
     type: str | None = None
     type_attr: str | None = None
     type_list_attr: str | None = None
+    each_of: str | None = None
     number_attr: str | None = None
     is_ref: bool = False
     optional: bool = False
@@ -95,6 +96,8 @@ class OpDef:
         inputs: its inputs.
         outputs: its outputs.
         attributes: its attributes by name.
+        type_sets: by type variable, or by `each_of` of an argument, the types that it may be: `float32`,
+            `sequence(float32)`.
         stateful: equal calls may have different results.
         deprecated: the definition is deprecated.
         deprecation: the first version of graphs that may not use the operator, and what to use instead.
@@ -114,7 +117,9 @@ class OpDef:
         loop: for joins at the top of a loop, the rule of the loop: the values behind it.
         back_edge: the outputs are read in the next iteration. A join that reads one is at the top of a loop, and ends
             no condition.
-        complete: a node without a required attribute is an error, also where the rule does not read the attribute.
+        complete: the definition has all that runtimes require of a node, which is checked against it (see
+            `conformance`).
+        any_attribute: runtimes accept attributes that the definition lacks.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
     """
 
@@ -125,6 +130,7 @@ class OpDef:
     inputs: tuple[ArgDef, ...] = ()
     outputs: tuple[ArgDef, ...] = ()
     attributes: Mapping[str, AttrDef] = attrs.Factory(dict)
+    type_sets: Mapping[str, tuple[str, ...]] = attrs.Factory(dict)
     stateful: bool = False
     deprecated: bool = False
     deprecation: tuple[int, str] | None = None
@@ -140,6 +146,7 @@ class OpDef:
     loop: LoopRule | None = None
     back_edge: bool = False
     complete: bool = False
+    any_attribute: bool = False
     container: Literal["", "pack", "unpack"] = ""
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:

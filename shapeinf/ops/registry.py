@@ -45,6 +45,7 @@ AxisFunction = TypeVar("AxisFunction", bound="AxisRule")
 ValueFunction = TypeVar("ValueFunction", bound="ValueRule")
 T = TypeVar("T")
 Schemas = Callable[[str, str, int], "OpDef | None"]
+History = Callable[[str, str, int], "tuple[OpDef, ...]"]
 
 
 @attrs.define(eq=False)
@@ -76,6 +77,8 @@ class Dialect:
         name: the name of the dialect, as in `Graph.dialect`.
         schemas: returns the OpDef, without its rule, of (domain, op, version), or None; without it, OpDefs come from
             `define`.
+        history: returns the OpDefs, without rules, of all versions of (domain, op) where these are known at a version;
+            an operator that has some, but none at the version of a model, is an error.
         versioned: whether messages display the version of an operator.
         costs: the modules that register cost rules; they are imported when a cost is first requested.
         axes: the modules that register axis rules, likewise.
@@ -95,6 +98,7 @@ class Dialect:
         name: str,
         schemas: Schemas | None = None,
         *,
+        history: History | None = None,
         versioned: bool = True,
         costs: Iterable[str] = (),
         axes: Iterable[str] = (),
@@ -104,6 +108,7 @@ class Dialect:
         self.name = name
         self.signatures = SignatureTable() if signatures is None else signatures
         self.schemas = schemas
+        self.history = history
         self.versioned = versioned
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
         """For formats that define operations as text: returns the syntax trees of the operations of a variant."""

@@ -197,6 +197,10 @@ class RuleContext:
         except ShapeError as error:
             self.warnings = (*self.warnings, error)
 
+    def report(self, error: ShapeError) -> None:
+        """Report a breach, which the types of the outputs do not depend on: they are those that the rule returns."""
+        self.warnings = (*self.warnings, error)
+
     def state_types(self, *types: Type | str | None) -> None:
         """State the types of the outputs, in order, as they are even where the rule fails; a name is an element type.
 

@@ -101,10 +101,11 @@ def types_without_shapes(original):
 
 
 def failures(schema):
-    """The models of an operator with an error, each with its result."""
+    """The models of an operator with an error, each with its result; onnx infers types of wrong types as they come."""
     for built in models(schema):
         result = infer_shapes(built)
-        if any(note.severity == "error" for note in result.diagnostics):
+        codes = {note.code for note in result.diagnostics if note.severity == "error"}
+        if codes and codes.isdisjoint(("S106", "S107")):
             yield built, result
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -66,6 +67,17 @@ def domain_of(name: str) -> str:
     return "" if name == _DEFAULT_DOMAIN else name
 
 
+def repeated_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names that occur more than once, but for the empty one.
+
+    >>> repeated_names(["axis", "mode", "axis"])
+    ('axis',)
+    """
+    if len(set(names)) == len(names):
+        return ()
+    return tuple(name for name, count in Counter(names).items() if count > 1 and name)
+
+
 def finish_model(graph: Graph) -> Graph:
     """Check the opsets of a complete model. Raises ModelError for a domain without an opset."""
     kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
@@ -83,6 +95,8 @@ def finish_graph(graph: Graph, declared: Iterable[tuple[str, DeclaredType | None
     for an initializer of another shape.
     """
     graph.constants.pop("", None)
+    if "" in graph.repeated_constants:
+        graph.repeated_constants = [name for name in graph.repeated_constants if name]
     graph.unread.pop("", None)
     if "" in graph.inputs:
         raise ModelError("an input of the graph has no name", node=graph.name)

@@ -16,6 +16,7 @@ from shapeinf.formats.onnx.assembly import (
     domain_of,
     finish_graph,
     finish_model,
+    repeated_names,
 )
 from shapeinf.formats.onnx.external_contents import external_contents
 from shapeinf.formats.onnx.tensor_protos import is_external, read_sparse, read_tensor
@@ -51,6 +52,8 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
     if depth > MAX_NESTING:
         raise LimitError(f"subgraphs nest deeper than {MAX_NESTING}", node=proto.name)
     graph = Graph(name=proto.name, dialect="onnx", opsets=opsets)
+    names = [*(tensor.name for tensor in proto.initializer), *(s.values.name for s in proto.sparse_initializer)]
+    graph.repeated_constants += repeated_names(names)
     for initializer in proto.initializer:
         graph.constants[initializer.name] = read_tensor(initializer)
         later = _deferred_contents(initializer, folder)
@@ -68,7 +71,8 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
 def _read_node(proto: onnx.NodeProto, opsets: dict[str, int], depth: int) -> Node:
     values = {a.name: read_attribute(a, opsets, depth) for a in proto.attribute if not a.ref_attr_name}
     references = {a.name: a.ref_attr_name for a in proto.attribute if a.ref_attr_name}
-    kind = NodeKind(proto.op_type, domain_of(proto.domain), values, proto.overload, references)
+    repeated = repeated_names([a.name for a in proto.attribute])
+    kind = NodeKind(proto.op_type, domain_of(proto.domain), values, proto.overload, references, repeated)
     return Node(kind, tuple(proto.input), tuple(proto.output), proto.name)
 
 

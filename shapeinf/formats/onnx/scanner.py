@@ -18,6 +18,7 @@ from shapeinf.formats.onnx.assembly import (
     domain_of,
     finish_graph,
     finish_model,
+    repeated_names,
 )
 from shapeinf.formats.onnx.attributes import plain_attribute
 from shapeinf.formats.onnx.tensors import Source, TensorScanner
@@ -294,13 +295,15 @@ class _Scanner:
         op, domain, overload, attributes = key
         values: dict[str, object] = {}
         references: dict[str, str] = {}
+        names = []
         for data in attributes:
             name, value, reference = self.attribute(data, opsets, depth)
+            names.append(name)
             if reference:
                 references[name] = reference
             else:
                 values[name] = value
-        kind = NodeKind(op, domain, values, overload, references)
+        kind = NodeKind(op, domain, values, overload, references, repeated_names(names))
         shared = not any(True for _ in subgraphs(kind))
         if shared:
             self.kinds[key] = kind
@@ -345,6 +348,8 @@ class _Scanner:
             if pos > end:
                 raise DamagedError("a tensor ends after its graph")
             tensor, load, name = scan_tensor(buffer, start, pos)
+            if name in constants:
+                graph.repeated_constants.append(name)
             constants[name] = tensor
             if load is not None:
                 unread[name] = load
@@ -357,6 +362,8 @@ class _Scanner:
         from shapeinf.formats.onnx.tensor_protos import parse, read_sparse
 
         name, tensor = read_sparse(parse(onnx.SparseTensorProto, data))
+        if name in graph.constants:
+            graph.repeated_constants.append(name)
         graph.constants[name] = tensor
 
     def value(self, data: bytes) -> tuple[str, DeclaredType | None]:

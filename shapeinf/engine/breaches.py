@@ -1,0 +1,289 @@
+"""Breaches: what a runtime refuses when it loads a model, of the nodes and names of a graph and of the graphs in it.
+
+A breach (see `shapeinf.ops.conformance`) does not depend on sizes, and runtimes check each body whether it runs or
+not: it is an error in any branch. Inference does not stop at one, and the shapes that rules infer stay. So breaches are
+looked for when the diagnostics of a finished inference are read; a node is checked once for each combination of its
+operation and the types of its inputs.
+
+A type that follows from a breach (of an output that shares a type variable with a wrong operand) is taken as unknown,
+so that each cause is reported once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+import attrs
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.type_table import TypeTable
+from shapeinf.errors import ShapeError, ShapeInferenceError
+from shapeinf.graph import MISSING, UNUSED, Graph
+from shapeinf.lattice import PartialTensor, Shape, Type, type_text
+from shapeinf.ops.conformance import TYPE_NOT_ALLOWED, TYPES_DIFFER, Operand, Use, find_breaches
+
+REPEATED_NAME, CONSTANT_TYPE = "S113", "S114"
+
+Key = tuple[object, ...]
+
+Scope = tuple[CompiledGraph, int]
+"""A graph and the index of a node in it."""
+
+
+@attrs.frozen
+class Breach:
+    """A breach with the node (or the constant) that has it, as its diagnostic names them.
+
+    `index` is that of the node's row; -1 for a name of the graph.
+    """
+
+    index: int
+    error: ShapeError
+    site: str
+    op: str = ""
+    operands: tuple[str, ...] = ()
+    location: str = ""
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The diagnostic, an error."""
+        note = self.error.as_diagnostic(self.site if self.op else "", self.op, self.operands)
+        return attrs.evolve(note, tensor="" if self.op else self.site, location=self.location)
+
+
+class Breaches:
+    """All breaches of an inference and of those of its bodies, which have finished or failed."""
+
+    def __init__(self, inference: Inference) -> None:
+        """Find them."""
+        self.by_run: dict[int, list[Breach]] = {}
+        """The breaches of a run of a graph, by the id of its inference."""
+        self._doubtful: dict[int, set[int]] = {}
+        self._clean: set[Key] = set()
+        self._copies: dict[int, Inference] = {}
+        self._texts: dict[int, list[str | None]] = {}
+        """The texts of types by number, for each table of types by its id."""
+        dialect = inference.compiled.registry.dialect(inference.compiled.graph.dialect)
+        self._history = None if dialect is None else dialect.history
+        if self._history is not None:
+            self._check_run(inference, set(), ())
+
+    def of(self, inference: Inference) -> Sequence[Breach]:
+        """The breaches of a run, in the order of its nodes, those of names first."""
+        return self.by_run.get(id(inference), ())
+
+    def doubtful_slots(self, inference: Inference) -> Collection[int]:
+        """The slots of a run whose types follow from a breach."""
+        return self._doubtful.get(id(inference), ())
+
+    def __iter__(self) -> Iterator[Breach]:
+        """All breaches."""
+        return (breach for breaches in self.by_run.values() for breach in breaches)
+
+    def _check_run(self, inference: Inference, doubtful: set[int], scopes: Sequence[Scope]) -> None:
+        """Check a graph and, in its nodes, those of their bodies.
+
+        `doubtful` are the inputs whose types follow from a breach. `scopes` are the nodes of outer graphs around it.
+        """
+        compiled = inference.compiled
+        result = [*_check_names(inference, scopes)]
+        self.by_run[id(inference)], self._doubtful[id(inference)] = result, doubtful
+        numbers, operations, texts = inference.numbers, compiled.operations, self._texts_of(inference.table)
+        for index, (row_key, inputs, _, _) in enumerate(compiled.rows):
+            operation = operations[row_key]
+            uncertain = bool(doubtful) and not doubtful.isdisjoint(inputs)
+            key: Key = (operation, *[MISSING if slot == MISSING else texts[numbers[slot]] for slot in inputs])
+            if uncertain or key not in self._clean:
+                breaches = self._check_node(inference, index, operation, doubtful)
+                result += breaches
+                if uncertain or breaches:
+                    doubtful.update(_doubtful_outputs(compiled.step(index), doubtful, breaches))
+                else:
+                    self._clean.add(key)
+            if operation.bodies or index in inference.children:
+                result += self._check_bodies(inference, index, doubtful, scopes)
+
+    def _check_bodies(
+        self, inference: Inference, index: int, doubtful: set[int], scopes: Sequence[Scope]
+    ) -> Iterator[Breach]:
+        """Check the bodies of a node, or its function; yields the inputs of bodies that have other types."""
+        step = inference.compiled.step(index)
+        for child in self._run_others(inference, step):
+            known = set(self.by_run)
+            self._check_run(child, set(), (*scopes, (inference.compiled, index)))
+            for run in [run for run in self.by_run if run not in known]:
+                yield from (attrs.evolve(breach, index=index) for breach in self.by_run.pop(run))
+        for name, child in inference.children.get(index, {}).items():
+            inner = _doubtful_inputs(child, step, doubtful)
+            if isinstance(step.operation.bodies.get(name), CompiledGraph):
+                errors = [] if inner else [*_compare_inputs(child)]
+                yield from (_breach(inference, step, error) for error in errors)
+                self._check_run(child, inner, (*scopes, (inference.compiled, index)))
+            elif step.operation.bodies or step.operation.body is not None:  # no definition by others of the dialect
+                self._check_run(child, inner, ())
+
+    def _run_others(self, inference: Inference, step: NodeStep) -> list[Inference]:
+        """Runs, in a copy of the inference, of the bodies of a node that did not run in it: of branches never taken."""
+        ran = inference.children.get(step.index, {})
+        others = [n for n, body in step.operation.bodies.items() if n not in ran and isinstance(body, CompiledGraph)]
+        if not others:
+            return []
+        copy = self._copies.get(id(inference))
+        if copy is None:
+            copy = self._copies[id(inference)] = inference.fork()
+            copy.strict = False
+        bodies = copy.body_runner.bind_bodies(copy, step)
+        for name in others:
+            body = step.operation.bodies[name]
+            assert isinstance(body, CompiledGraph)
+            try:
+                bodies[name].run([_declared_type(body.graph, name) for name in body.graph.inputs], certain=False)
+            except ShapeInferenceError:  # the limit of nodes in bodies: what has run is checked
+                break
+        return [child for name, child in copy.children.get(step.index, {}).items() if name in others]
+
+    def _check_node(self, inference: Inference, index: int, operation: Operation, doubtful: set[int]) -> list[Breach]:
+        """The breaches of a node."""
+        kind, compiled = operation.kind, inference.compiled
+        version = compiled.graph.opsets.get(kind.domain, 0)
+        if version <= 0 or (kind.domain, kind.op, kind.overload) in compiled.functions:
+            return []
+        assert self._history is not None
+        definitions = self._history(kind.domain, kind.op, version)
+        if not definitions:
+            return []
+        step = compiled.step(index)
+        inputs = [self._operand(inference, slot, slot in doubtful) for slot in step.arguments]
+        uncertain = any(slot in doubtful for slot in step.arguments)  # the types of outputs may follow from these
+        outputs = [self._operand(inference, slot, uncertain) for slot in step.outputs]
+        errors = find_breaches(Use(kind, version, definitions, inputs, outputs))
+        return [_breach(inference, step, error) for error in errors]
+
+    def _operand(self, inference: Inference, slot: int, doubtful: bool) -> Operand:
+        """The operand in a slot, without its type where that is doubtful."""
+        if slot in (MISSING, UNUSED):
+            return Operand("")
+        text = None if doubtful else self._texts_of(inference.table)[inference.numbers[slot]]
+        return Operand(inference.compiled.names[slot], text)
+
+    def _texts_of(self, table: TypeTable) -> list[str | None]:
+        """The texts of the types of a table, by number."""
+        texts = self._texts.setdefault(id(table), [])
+        canonical = table.canonical
+        for number in range(len(texts), len(table.types)):
+            type_ = table.types[canonical[number]]
+            texts.append(None if type_ is None else type_text(type_))
+        return texts
+
+
+def first_breach(inference: Inference) -> ShapeError | None:
+    """The first breach as an error with its node; None for a model that conforms."""
+    breach = next(iter(Breaches(inference)), None)
+    if breach is None:
+        return None
+    error = breach.error
+    error.location = breach.location
+    if breach.op:
+        error.node, error.op = breach.site, breach.op.partition(" (")[0]
+    return error
+
+
+def _breach(inference: Inference, step: NodeStep, error: ShapeError) -> Breach:
+    """The breach of a node."""
+    location = inference.compiled.graph.locations.get(step.node.name, "")
+    site, operands = inference.path + step.site, inference.operands(step)
+    return Breach(step.index, error, site, str(step.operation), operands, location)
+
+
+def _declared_type(graph: Graph, name: str) -> Type | None:
+    """The declared element type of an input of a body, with an unknown shape; None where it is no declared tensor."""
+    declared = graph.declared.get(name)
+    tensor = declared is not None and declared.kind == "tensor"
+    return PartialTensor(declared.dtype, Shape.unknown(), None) if declared is not None and tensor else None
+
+
+def _compare_inputs(child: Inference) -> Iterator[ShapeError]:
+    """The inputs of a body whose values have other element types than the body declares."""
+    declared = child.compiled.graph.declared
+    for name, value in child.input_types.items():
+        text = None if value is None else type_text(value)
+        if text is None or name not in declared or declared[name].kind != "tensor":
+            continue
+        if declared[name].dtype not in (None, text):
+            message = f"the body declares its input {name!r} as {declared[name].dtype}, and its value is {text}"
+            yield ShapeError(message, code=TYPES_DIFFER, help=f"a Cast to {declared[name].dtype} is missing")
+
+
+def _doubtful_outputs(step: NodeStep, doubtful: set[int], breaches: Sequence[Breach]) -> set[int]:
+    """The outputs of a node whose types follow from a breach, or from a doubtful input of the same type variable."""
+    op_def = step.operation.op_def
+    if op_def is None or step.operation.bodies or step.operation.body is not None:
+        return set(step.outputs)
+    flat = op_def.flatten(step.operation.kind.attrs, len(step.arguments), len(step.outputs))
+    args = [flat.input(i) for i, slot in enumerate(step.arguments) if slot in doubtful]
+    variables = {None, *(arg.type_attr for arg in args if arg is not None)}
+    is_wrong = any(breach.error.code in (TYPES_DIFFER, TYPE_NOT_ALLOWED) for breach in breaches)
+    outputs = [(slot, flat.output(i)) for i, slot in enumerate(step.outputs)]
+    return {
+        slot for slot, arg in outputs if not (arg and arg.type) and (is_wrong or not arg or arg.type_attr in variables)
+    }
+
+
+def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int]) -> set[int]:
+    """The slots of a body whose values have doubtful types outside."""
+    slots = child.compiled.slots
+    captured = zip(step.operation.captures, step.captures, strict=True)
+    names = [name for name, slot in captured if slot in doubtful]
+    if not doubtful.isdisjoint(step.arguments):
+        names += child.compiled.graph.inputs
+    return {slots[name] for name in names if name in slots}
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def _check_names(inference: Inference, scopes: Sequence[Scope]) -> Iterator[Breach]:
+    """Names that occur twice, and constants whose element type is not that of the input of their name."""
+    compiled = inference.compiled
+    for name in compiled.graph.repeated_constants:
+        message = f"several initializers have the name {name!r}"
+        yield Breach(-1, ShapeError(message, code=REPEATED_NAME), inference.path + name)
+    yield from _check_constants(compiled.graph, inference.path)
+    yield from _check_node_names(compiled, inference.path)
+    for slot in compiled.output_slots if scopes else ():
+        name, producer = compiled.names[slot], compiled.producers[slot]
+        if producer is not None and any(_is_visible(name, *scope) for scope in scopes):
+            message = f"the output {name!r} has the name of a value of the graph around it"
+            yield _breach(inference, compiled.step(producer), ShapeError(message, code=REPEATED_NAME))
+
+
+def _is_visible(name: str, compiled: CompiledGraph, index: int) -> bool:
+    """Whether a graph has a value of this name when a node of it runs."""
+    slot = compiled.slots.get(name)
+    producer = -1 if slot is None else compiled.producers[slot]
+    return slot is not None and (producer is None or producer < index)
+
+
+def _check_constants(graph: Graph, path: str) -> Iterator[Breach]:
+    for name in graph.inputs:
+        constant, declared = graph.constants.get(name), graph.declared.get(name)
+        if constant is None or declared is None or not declared.dtype or declared.kind != "tensor":
+            continue
+        if constant.dtype and constant.dtype != declared.dtype:
+            message = f"the initializer {name!r} is {constant.dtype}, and the input of this name {declared.dtype}"
+            error = ShapeError(message, code=CONSTANT_TYPE, help="declare the input as the initializer is")
+            yield Breach(-1, error, path + name)
+
+
+def _check_node_names(compiled: CompiledGraph, path: str) -> Iterator[Breach]:
+    names = [row[3] for row in compiled.rows]
+    if len(set(names)) == len(names):
+        return
+    for name, count in Counter(names).items():
+        if name and count > 1:
+            index = names.index(name, names.index(name) + 1)
+            error = ShapeError(f"{count} nodes have the name {name!r}", code=REPEATED_NAME)
+            yield Breach(index, error, path + name, str(compiled.step(index).operation))
