@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from shapeinf.contract import Precondition
-from shapeinf.engine.breaches import Breaches
+from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.engine.traced import includes_traced_sizes
 from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import GENERATED
@@ -99,10 +99,10 @@ class CheckedModel:
 
     @cached_property
     def doubtful(self) -> set[str]:
-        """The tensors whose element types follow from a breach: a difference of these is not reported again."""
+        """The tensors whose element types follow from a violation: a difference of these is not reported again."""
         inference = self.result.inference
         names = inference.compiled.names
-        return {names[slot] for slot in Breaches(inference).doubtful_slots(inference) if slot != UNUSED}
+        return {names[slot] for slot in SchemaViolations(inference).doubtful_slots(inference) if slot != UNUSED}
 
     @cached_property
     def nodes(self) -> dict[str, Node]:

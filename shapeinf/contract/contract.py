@@ -12,10 +12,10 @@ from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.breaches import Breaches
 from shapeinf.engine.diagnostics import certain_violations, violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import find_symbol
+from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
@@ -161,8 +161,8 @@ class Contract:
         return self if isinstance(inference, Answer) else Contract(inference, self.work)
 
     def _check(self, sizes: Mapping[str, int]) -> Answer:
-        if self._breaches:
-            return Answer(False, self._breaches)
+        if self._schema_violations:
+            return Answer(False, self._schema_violations)
         inference = self._infer(sizes)
         if isinstance(inference, Answer):
             return inference
@@ -175,9 +175,9 @@ class Contract:
         return Answer(None if bound.preconditions else True, reasons)
 
     @cached_property
-    def _breaches(self) -> tuple[str, ...]:
-        """Why no runtime loads the model, whatever its sizes; see `breaches`."""
-        return tuple(_format_diagnostic(breach.diagnostic) for breach in Breaches(self._inference))
+    def _schema_violations(self) -> tuple[str, ...]:
+        """Why no runtime loads the model, whatever its sizes; see `SchemaViolations`."""
+        return tuple(_format_diagnostic(violation.diagnostic) for violation in SchemaViolations(self._inference))
 
     def _infer(self, sizes: Mapping[str, int], budget: Budget | None = None) -> Inference | Answer:
         """The inference with these sizes; or the answer, where a constraint is violated, or may be."""
@@ -219,7 +219,7 @@ class Contract:
         from shapeinf.solver.integer_sets import possible_values
 
         symbol = self._symbol(name)
-        if not sizes or self._breaches or certain_violations(self._inference):
+        if not sizes or self._schema_violations or certain_violations(self._inference):
             return LegalSizes(name, (), "evaluation")
         values = possible_values(self._inference.store, symbol, sizes[0], sizes[-1], budget)
         runs = _SizeRuns(self, name, budget)

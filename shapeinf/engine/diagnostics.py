@@ -11,48 +11,47 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.breaches import REPEATED_NAME, Breach, Breaches
 from shapeinf.engine.inference import Inference, downgrade
+from shapeinf.engine.schema_violations import REPEATED_NAME, SchemaViolation, SchemaViolations
 from shapeinf.graph import UNUSED
 
 
 def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
     """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node.
 
-    Breaches are errors in any body: runtimes check each body when they load the model.
+    Schema violations are errors in any body: runtimes check each body when they load the model.
     """
-    breaches = Breaches(inference)
-    return [note for note, _ in _collect(inference, breaches)]
+    return [note for note, _ in _collect(inference, SchemaViolations(inference))]
 
 
-def _collect(inference: Inference, breaches: Breaches) -> list[tuple[Diagnostic, bool]]:
-    """The diagnostics of a run, each with whether it is a breach."""
-    by_node: dict[int, list[Breach]] = {}
-    for breach in breaches.of(inference):
-        by_node.setdefault(breach.index, []).append(breach)
-    doubtful = {inference.compiled.names[slot] for slot in breaches.doubtful_slots(inference) if slot != UNUSED}
+def _collect(inference: Inference, schema: SchemaViolations) -> list[tuple[Diagnostic, bool]]:
+    """The diagnostics of a run, each with whether it is a schema violation."""
+    by_node: dict[int, list[SchemaViolation]] = {}
+    for violation in schema.of(inference):
+        by_node.setdefault(violation.index, []).append(violation)
+    doubtful = {inference.compiled.names[slot] for slot in schema.doubtful_slots(inference) if slot != UNUSED}
     diagnostics: list[tuple[Diagnostic, bool]] = []
     for index in sorted({*inference.node_diagnostics, *inference.children, *by_node}):
         here = by_node.get(index, [])
-        diagnostics += ((breach.diagnostic, True) for breach in here)
+        diagnostics += ((violation.diagnostic, True) for violation in here)
         for note in _locate(inference, index):
             if not _follows(note, here) and note.tensor not in doubtful:
                 diagnostics.append((note, False))
         seen = set()
-        for note, _ in (item for run in inference.extra_runs.get(index, ()) for item in _collect(run, breaches)):
+        for note, _ in (item for run in inference.extra_runs.get(index, ()) for item in _collect(run, schema)):
             if note.severity == "error" and (note.node, note.code) not in seen:
                 seen.add((note.node, note.code))
                 diagnostics.append((note, False))
         for child in inference.children.get(index, {}).values():
-            for note, is_breach in _collect(child, breaches):
+            for note, is_load_error in _collect(child, schema):
                 if (note.node, note.code) not in seen:
-                    diagnostics.append((note if child.certain or is_breach else downgrade(note), is_breach))
+                    diagnostics.append((note if child.certain or is_load_error else downgrade(note), is_load_error))
     return diagnostics
 
 
-def _follows(note: Diagnostic, breaches: Sequence[Breach]) -> bool:
-    """Whether a diagnostic of the rule of a node only repeats a breach of the node, or follows from it."""
-    codes = {breach.error.code for breach in breaches}
+def _follows(note: Diagnostic, here: Sequence[SchemaViolation]) -> bool:
+    """Whether a diagnostic of the rule of a node only repeats a violation of the node, or follows from it."""
+    codes = {violation.error.code for violation in here}
     follows = note.code in ("S103", "S104", "S201", "S202", "S301") or not codes.isdisjoint(("S103", "S109"))
     return bool(codes) and REPEATED_NAME not in codes and follows
 

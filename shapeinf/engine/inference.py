@@ -513,16 +513,16 @@ class Inference:
         return numbers
 
     def _report_outcome(self, step: NodeStep, outcome: Outcome, types: Sequence[Type | None]) -> None:
-        """Add the diagnostics of an outcome with warnings, breaches or unknown outputs.
+        """Add the diagnostics of an outcome with warnings, violations or unknown outputs.
 
-        Raises a breach in strict mode.
+        Raises a violation in strict mode.
         """
         for warning in outcome.warnings:
-            is_breach = warning.code != "S101"
-            if is_breach and self.strict:
+            is_schema_violation = warning.code != "S101"
+            if is_schema_violation and self.strict:
                 raise warning
             site = self.path + step.site
-            severity: Severity = "error" if is_breach else "warning"
+            severity: Severity = "error" if is_schema_violation else "warning"
             note = warning.as_diagnostic(site, str(step.operation), self.operands(step), severity)
             self.node_diagnostics.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:

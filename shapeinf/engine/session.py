@@ -19,12 +19,12 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.bodies import Bodies
-from shapeinf.engine.breaches import first_breach
 from shapeinf.engine.compiled import CompiledGraph, Operation
 from shapeinf.engine.declarations import set_refiners
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.engine.schema_violations import first_schema_violation
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError, UnknownOperatorError
 from shapeinf.expr import Dimension, Scope, quote_name
 from shapeinf.graph import Graph
@@ -76,10 +76,10 @@ class Session:
             inference.run()
         except (ShapeError, UnknownOperatorError):
             if not inference.store.assumed:
-                self._raise_breach(inference)
+                self._raise_schema_violation(inference)
                 raise
             return self._run_without_assumptions()
-        self._raise_breach(inference)
+        self._raise_schema_violation(inference)
         self._check_node_sizes(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
         failing = _count_violations(inference) if inference.store.assumed else 0
@@ -88,11 +88,11 @@ class Session:
         other = self._run_without_assumptions()
         return other if _count_violations(other.inference) < failing else result
 
-    def _raise_breach(self, inference: Inference) -> None:
-        """In strict mode, raise the first breach: what a rule reports of a node may follow from it."""
-        breach = first_breach(inference) if self.options.mode == "strict" else None
-        if breach is not None:
-            raise breach
+    def _raise_schema_violation(self, inference: Inference) -> None:
+        """In strict mode, raise the first violation: what a rule reports of a node may follow from it."""
+        violation = first_schema_violation(inference) if self.options.mode == "strict" else None
+        if violation is not None:
+            raise violation
 
     def _check_node_sizes(self, inference: Inference) -> None:
         """Check what the user specifies of sizes of nodes, when all nodes have run.

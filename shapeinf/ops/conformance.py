@@ -1,6 +1,6 @@
 """What runtimes check of a node when they load a model: its operands and attributes against the operator's definition.
 
-A breach is a `ShapeError` with one of the codes
+A violation is a `ShapeError` with one of the codes
 
 - S103: inputs, outputs or required attributes are missing, or there are too many
 - S106: operands that share a type variable have different types
@@ -8,7 +8,7 @@ A breach is a `ShapeError` with one of the codes
 - S108: the operator is not in the opset of the model
 - S109: an attribute that the operator does not have, or of another kind or value
 
-Where another version of the operator allows what the node does, the help names it: most breaches are opsets that were
+Where another version of the operator allows what the node does, the help names it: most violations are opsets that were
 changed by hand, or graphs that were converted to another element type in part.
 """
 
@@ -63,8 +63,8 @@ class Use(NamedTuple):
         return next((d for d in reversed(self.definitions) if d.since <= self.version), None)
 
 
-def find_breaches(use: Use) -> list[ShapeError]:
-    """All breaches of a node, one for each cause."""
+def find_schema_violations(use: Use) -> list[ShapeError]:
+    """All violations of a node, one for each cause."""
     definition = use.definition
     missing = _find_missing_operator(use, definition)
     if missing is not None:
@@ -276,10 +276,10 @@ def _check_types(use: Use, definition: OpDef) -> Iterator[ShapeError]:
         arg = definition.input(index)
         if arg is None or not operand.name or operand.type is None:
             continue
-        breach = _check_type(use, arg, operand, definition)
-        if breach is not None:
+        violation = _check_type(use, arg, operand, definition)
+        if violation is not None:
             if arg.type_attr not in refused:
-                yield breach
+                yield violation
             refused.add(arg.type_attr or arg.name)
         elif arg.type_attr:
             sharing.setdefault(arg.type_attr, []).append(operand)
@@ -290,13 +290,13 @@ def _check_types(use: Use, definition: OpDef) -> Iterator[ShapeError]:
     for index, operand in enumerate(use.outputs):
         arg = definition.output(index)
         if arg is not None and arg.type_attr and arg.type_attr not in bound and operand.name and operand.type:
-            breach = _check_type(use, arg, operand, definition, "output")
-            if breach is not None:
-                yield breach
+            violation = _check_type(use, arg, operand, definition, "output")
+            if violation is not None:
+                yield violation
 
 
 def _check_type(use: Use, arg: ArgDef, operand: Operand, definition: OpDef, role: str = "input") -> ShapeError | None:
-    """The breach of an operand whose type its argument does not allow."""
+    """The violation of an operand whose type its argument does not allow."""
     allowed = _allowed(arg, definition)
     if not allowed or operand.type in allowed:
         return None
@@ -326,7 +326,7 @@ def _type_help(
 
 
 def _types_differ(variable: str, operands: Sequence[Operand]) -> ShapeError:
-    """The breach of operands that share a type variable."""
+    """The violation of operands that share a type variable."""
     counts = Counter(operand.type for operand in operands)
     texts = [f"{operand.name!r} is {operand.type}" for operand in dict.fromkeys(operands)]
     message = f"operands of one type ({variable}) have different types: {_join(texts, 'and')}"

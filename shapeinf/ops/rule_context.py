@@ -198,7 +198,7 @@ class RuleContext:
             self.warnings = (*self.warnings, error)
 
     def report(self, error: ShapeError) -> None:
-        """Report a breach, which the types of the outputs do not depend on: they are those that the rule returns."""
+        """Report a violation, which the types of the outputs do not depend on: they are those that the rule returns."""
         self.warnings = (*self.warnings, error)
 
     def state_types(self, *types: Type | str | None) -> None:

@@ -1,11 +1,11 @@
-"""Breaches: what a runtime refuses when it loads a model, of the nodes and names of a graph and of the graphs in it.
+"""Schema violations: what a runtime refuses in nodes and names when it loads a model.
 
-A breach (see `shapeinf.ops.conformance`) does not depend on sizes, and runtimes check each body whether it runs or
-not: it is an error in any branch. Inference does not stop at one, and the shapes that rules infer stay. So breaches are
-looked for when the diagnostics of a finished inference are read; a node is checked once for each combination of its
-operation and the types of its inputs.
+A violation (see `shapeinf.ops.conformance`) does not depend on sizes, and runtimes check each body whether it runs or
+not: it is an error in any branch. Inference does not stop at a violation, and the shapes that rules infer stay. So the
+violations are searched when the diagnostics of a finished inference are read; a node is checked once for each
+combination of its operation and the types of its inputs.
 
-A type that follows from a breach (of an output that shares a type variable with a wrong operand) is taken as unknown,
+A type that follows from a violation (of an output that shares a type variable with a wrong operand) counts as unknown,
 so that each cause is reported once.
 """
 
@@ -23,7 +23,7 @@ from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, Graph
 from shapeinf.lattice import PartialTensor, Shape, Type, type_text
-from shapeinf.ops.conformance import TYPE_NOT_ALLOWED, TYPES_DIFFER, Operand, Use, find_breaches
+from shapeinf.ops.conformance import TYPE_NOT_ALLOWED, TYPES_DIFFER, Operand, Use, find_schema_violations
 
 REPEATED_NAME, CONSTANT_TYPE = "S113", "S114"
 
@@ -34,8 +34,8 @@ Scope = tuple[CompiledGraph, int]
 
 
 @attrs.frozen
-class Breach:
-    """A breach with the node (or the constant) that has it, as its diagnostic names them.
+class SchemaViolation:
+    """A violation with the node (or the constant) that has it, as its diagnostic names them.
 
     `index` is that of the node's row; -1 for a name of the graph.
     """
@@ -54,13 +54,13 @@ class Breach:
         return attrs.evolve(note, tensor="" if self.op else self.site, location=self.location)
 
 
-class Breaches:
-    """All breaches of an inference and of those of its bodies, which have finished or failed."""
+class SchemaViolations:
+    """All violations of an inference and of those of its bodies, which have finished or failed."""
 
     def __init__(self, inference: Inference) -> None:
         """Find them."""
-        self.by_run: dict[int, list[Breach]] = {}
-        """The breaches of a run of a graph, by the id of its inference."""
+        self.by_run: dict[int, list[SchemaViolation]] = {}
+        """The violations of a run of a graph, by the id of its inference."""
         self._doubtful: dict[int, set[int]] = {}
         self._clean: set[Key] = set()
         self._copies: dict[int, Inference] = {}
@@ -71,22 +71,22 @@ class Breaches:
         if self._history is not None:
             self._check_run(inference, set(), ())
 
-    def of(self, inference: Inference) -> Sequence[Breach]:
-        """The breaches of a run, in the order of its nodes, those of names first."""
+    def of(self, inference: Inference) -> Sequence[SchemaViolation]:
+        """The violations of a run, in the order of its nodes, those of names first."""
         return self.by_run.get(id(inference), ())
 
     def doubtful_slots(self, inference: Inference) -> Collection[int]:
-        """The slots of a run whose types follow from a breach."""
+        """The slots of a run whose types follow from a violation."""
         return self._doubtful.get(id(inference), ())
 
-    def __iter__(self) -> Iterator[Breach]:
-        """All breaches."""
-        return (breach for breaches in self.by_run.values() for breach in breaches)
+    def __iter__(self) -> Iterator[SchemaViolation]:
+        """All violations."""
+        return (violation for violations in self.by_run.values() for violation in violations)
 
     def _check_run(self, inference: Inference, doubtful: set[int], scopes: Sequence[Scope]) -> None:
         """Check a graph and, in its nodes, those of their bodies.
 
-        `doubtful` are the inputs whose types follow from a breach. `scopes` are the nodes of outer graphs around it.
+        `doubtful` are the inputs whose types follow from a violation. `scopes` are the nodes of outer graphs around it.
         """
         compiled = inference.compiled
         result = [*_check_names(inference, scopes)]
@@ -97,10 +97,10 @@ class Breaches:
             uncertain = bool(doubtful) and not doubtful.isdisjoint(inputs)
             key: Key = (operation, *[MISSING if slot == MISSING else texts[numbers[slot]] for slot in inputs])
             if uncertain or key not in self._clean:
-                breaches = self._check_node(inference, index, operation, doubtful)
-                result += breaches
-                if uncertain or breaches:
-                    doubtful.update(_doubtful_outputs(compiled.step(index), doubtful, breaches))
+                violations = self._check_node(inference, index, operation, doubtful)
+                result += violations
+                if uncertain or violations:
+                    doubtful.update(_doubtful_outputs(compiled.step(index), doubtful, violations))
                 else:
                     self._clean.add(key)
             if operation.bodies or index in inference.children:
@@ -108,19 +108,19 @@ class Breaches:
 
     def _check_bodies(
         self, inference: Inference, index: int, doubtful: set[int], scopes: Sequence[Scope]
-    ) -> Iterator[Breach]:
+    ) -> Iterator[SchemaViolation]:
         """Check the bodies of a node, or its function; yields the inputs of bodies that have other types."""
         step = inference.compiled.step(index)
         for child in self._run_others(inference, step):
             known = set(self.by_run)
             self._check_run(child, set(), (*scopes, (inference.compiled, index)))
             for run in [run for run in self.by_run if run not in known]:
-                yield from (attrs.evolve(breach, index=index) for breach in self.by_run.pop(run))
+                yield from (attrs.evolve(violation, index=index) for violation in self.by_run.pop(run))
         for name, child in inference.children.get(index, {}).items():
             inner = _doubtful_inputs(child, step, doubtful)
             if isinstance(step.operation.bodies.get(name), CompiledGraph):
                 errors = [] if inner else [*_compare_inputs(child)]
-                yield from (_breach(inference, step, error) for error in errors)
+                yield from (_violation_of(inference, step, error) for error in errors)
                 self._check_run(child, inner, (*scopes, (inference.compiled, index)))
             elif step.operation.bodies or step.operation.body is not None:  # no definition by others of the dialect
                 self._check_run(child, inner, ())
@@ -145,8 +145,10 @@ class Breaches:
                 break
         return [child for name, child in copy.children.get(step.index, {}).items() if name in others]
 
-    def _check_node(self, inference: Inference, index: int, operation: Operation, doubtful: set[int]) -> list[Breach]:
-        """The breaches of a node."""
+    def _check_node(
+        self, inference: Inference, index: int, operation: Operation, doubtful: set[int]
+    ) -> list[SchemaViolation]:
+        """The violations of a node."""
         kind, compiled = operation.kind, inference.compiled
         version = compiled.graph.opsets.get(kind.domain, 0)
         if version <= 0 or (kind.domain, kind.op, kind.overload) in compiled.functions:
@@ -159,8 +161,8 @@ class Breaches:
         inputs = [self._operand(inference, slot, slot in doubtful) for slot in step.arguments]
         uncertain = any(slot in doubtful for slot in step.arguments)  # the types of outputs may follow from these
         outputs = [self._operand(inference, slot, uncertain) for slot in step.outputs]
-        errors = find_breaches(Use(kind, version, definitions, inputs, outputs))
-        return [_breach(inference, step, error) for error in errors]
+        errors = find_schema_violations(Use(kind, version, definitions, inputs, outputs))
+        return [_violation_of(inference, step, error) for error in errors]
 
     def _operand(self, inference: Inference, slot: int, doubtful: bool) -> Operand:
         """The operand in a slot, without its type where that is doubtful."""
@@ -179,23 +181,23 @@ class Breaches:
         return texts
 
 
-def first_breach(inference: Inference) -> ShapeError | None:
-    """The first breach as an error with its node; None for a model that conforms."""
-    breach = next(iter(Breaches(inference)), None)
-    if breach is None:
+def first_schema_violation(inference: Inference) -> ShapeError | None:
+    """The first violation as an error with its node; None for a model that conforms."""
+    violation = next(iter(SchemaViolations(inference)), None)
+    if violation is None:
         return None
-    error = breach.error
-    error.location = breach.location
-    if breach.op:
-        error.node, error.op = breach.site, breach.op.partition(" (")[0]
+    error = violation.error
+    error.location = violation.location
+    if violation.op:
+        error.node, error.op = violation.site, violation.op.partition(" (")[0]
     return error
 
 
-def _breach(inference: Inference, step: NodeStep, error: ShapeError) -> Breach:
-    """The breach of a node."""
+def _violation_of(inference: Inference, step: NodeStep, error: ShapeError) -> SchemaViolation:
+    """The violation of a node."""
     location = inference.compiled.graph.locations.get(step.node.name, "")
     site, operands = inference.path + step.site, inference.operands(step)
-    return Breach(step.index, error, site, str(step.operation), operands, location)
+    return SchemaViolation(step.index, error, site, str(step.operation), operands, location)
 
 
 def _declared_type(graph: Graph, name: str) -> Type | None:
@@ -217,15 +219,15 @@ def _compare_inputs(child: Inference) -> Iterator[ShapeError]:
             yield ShapeError(message, code=TYPES_DIFFER, help=f"a Cast to {declared[name].dtype} is missing")
 
 
-def _doubtful_outputs(step: NodeStep, doubtful: set[int], breaches: Sequence[Breach]) -> set[int]:
-    """The outputs of a node whose types follow from a breach, or from a doubtful input of the same type variable."""
+def _doubtful_outputs(step: NodeStep, doubtful: set[int], violations: Sequence[SchemaViolation]) -> set[int]:
+    """The outputs of a node whose types follow from a violation, or from a doubtful input of the same type variable."""
     op_def = step.operation.op_def
     if op_def is None or step.operation.bodies or step.operation.body is not None:
         return set(step.outputs)
     flat = op_def.flatten(step.operation.kind.attrs, len(step.arguments), len(step.outputs))
     args = [flat.input(i) for i, slot in enumerate(step.arguments) if slot in doubtful]
     variables = {None, *(arg.type_attr for arg in args if arg is not None)}
-    is_wrong = any(breach.error.code in (TYPES_DIFFER, TYPE_NOT_ALLOWED) for breach in breaches)
+    is_wrong = any(violation.error.code in (TYPES_DIFFER, TYPE_NOT_ALLOWED) for violation in violations)
     outputs = [(slot, flat.output(i)) for i, slot in enumerate(step.outputs)]
     return {
         slot for slot, arg in outputs if not (arg and arg.type) and (is_wrong or not arg or arg.type_attr in variables)
@@ -245,19 +247,19 @@ def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int]) -> se
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def _check_names(inference: Inference, scopes: Sequence[Scope]) -> Iterator[Breach]:
+def _check_names(inference: Inference, scopes: Sequence[Scope]) -> Iterator[SchemaViolation]:
     """Names that occur twice, and constants whose element type is not that of the input of their name."""
     compiled = inference.compiled
     for name in compiled.graph.repeated_constants:
         message = f"several initializers have the name {name!r}"
-        yield Breach(-1, ShapeError(message, code=REPEATED_NAME), inference.path + name)
+        yield SchemaViolation(-1, ShapeError(message, code=REPEATED_NAME), inference.path + name)
     yield from _check_constants(compiled.graph, inference.path)
     yield from _check_node_names(compiled, inference.path)
     for slot in compiled.output_slots if scopes else ():
         name, producer = compiled.names[slot], compiled.producers[slot]
         if producer is not None and any(_is_visible(name, *scope) for scope in scopes):
             message = f"the output {name!r} has the name of a value of the graph around it"
-            yield _breach(inference, compiled.step(producer), ShapeError(message, code=REPEATED_NAME))
+            yield _violation_of(inference, compiled.step(producer), ShapeError(message, code=REPEATED_NAME))
 
 
 def _is_visible(name: str, compiled: CompiledGraph, index: int) -> bool:
@@ -267,7 +269,7 @@ def _is_visible(name: str, compiled: CompiledGraph, index: int) -> bool:
     return slot is not None and (producer is None or producer < index)
 
 
-def _check_constants(graph: Graph, path: str) -> Iterator[Breach]:
+def _check_constants(graph: Graph, path: str) -> Iterator[SchemaViolation]:
     for name in graph.inputs:
         constant, declared = graph.constants.get(name), graph.declared.get(name)
         if constant is None or declared is None or not declared.dtype or declared.kind != "tensor":
@@ -275,10 +277,10 @@ def _check_constants(graph: Graph, path: str) -> Iterator[Breach]:
         if constant.dtype and constant.dtype != declared.dtype:
             message = f"the initializer {name!r} is {constant.dtype}, and the input of this name {declared.dtype}"
             error = ShapeError(message, code=CONSTANT_TYPE, help="declare the input as the initializer is")
-            yield Breach(-1, error, path + name)
+            yield SchemaViolation(-1, error, path + name)
 
 
-def _check_node_names(compiled: CompiledGraph, path: str) -> Iterator[Breach]:
+def _check_node_names(compiled: CompiledGraph, path: str) -> Iterator[SchemaViolation]:
     names = [row[3] for row in compiled.rows]
     if len(set(names)) == len(names):
         return
@@ -286,4 +288,4 @@ def _check_node_names(compiled: CompiledGraph, path: str) -> Iterator[Breach]:
         if name and count > 1:
             index = names.index(name, names.index(name) + 1)
             error = ShapeError(f"{count} nodes have the name {name!r}", code=REPEATED_NAME)
-            yield Breach(index, error, path + name, str(compiled.step(index).operation))
+            yield SchemaViolation(index, error, path + name, str(compiled.step(index).operation))

@@ -1,8 +1,8 @@
-"""Breaches of a model: each cause once, in nodes, bodies and functions, with the repair; no runtime loads these models.
+"""Schema violations: each cause once, in nodes, bodies and functions, with the repair; no runtime loads these models.
 
 `tests/differential/test_definitions.py` breaks the definition of every operator against onnx and ONNX Runtime; here are
 what that sweep does not have: causes in graphs of several nodes, bodies, functions and names. Each model below is
-refused by ONNX Runtime, but for those that it loads, which have no breach.
+refused by ONNX Runtime, but for those that it loads, which have no violation.
 """
 
 import onnx
@@ -35,7 +35,7 @@ def loads(proto):
     return True
 
 
-def breaches(proto):
+def violations(proto):
     return [(note.code, note.subject, note.message, note.help) for note in infer_shapes(proto).diagnostics]
 
 
@@ -139,7 +139,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_runtimes_load_has_no_breach(name):
+def test_what_runtimes_load_has_no_violation(name):
     proto = model(RIGHT[name])
     assert loads(proto)
     assert [note for note in infer_shapes(proto).diagnostics if note.severity == "error"] == []
@@ -170,7 +170,7 @@ def test_an_operator_of_the_runtime_in_an_old_opset():
     ],
 )
 def test_the_help_names_the_repair(body, opset, help):
-    assert [entry[3] for entry in breaches(model(body, opset)) if entry[3]] == [help]
+    assert [entry[3] for entry in violations(model(body, opset)) if entry[3]] == [help]
 
 
 def test_shapes_stay_known():
@@ -178,7 +178,7 @@ def test_shapes_stay_known():
     assert [str(result.tensors[name]) for name in "ay"] == ["float32[n, 4]"] * 2
 
 
-def test_declarations_that_follow_from_a_breach_are_not_reported():
+def test_declarations_that_follow_from_a_violation_are_not_reported():
     """A converter declares float16 behind each node, also where an operand of it stayed float32."""
     proto = model("a = Add(x, w) b = Relu(a) y = Mul(b, w)", outputs="float16[n, 4] y")
     proto.graph.value_info.extend([helper.make_tensor_value_info(t, TensorProto.FLOAT16, ["n", 4]) for t in "ab"])
@@ -188,8 +188,8 @@ def test_declarations_that_follow_from_a_breach_are_not_reported():
 def test_functions_are_checked_where_they_are_called():
     nodes = "k = Cast<to = 10>(a) b = Add(a, k)"
     function = f'<domain: "my", opset_import: ["" : 21]> F (a) => (b) {{ {nodes} }}'
-    assert [entry[:2] for entry in breaches(model("y = my.F(x)", functions=function))] == [("S106", "y/b")]
-    assert breaches(model("y = Relu(x)", functions=function)) == []
+    assert [entry[:2] for entry in violations(model("y = my.F(x)", functions=function))] == [("S106", "y/b")]
+    assert violations(model("y = Relu(x)", functions=function)) == []
 
 
 def test_names_that_occur_twice():
@@ -198,8 +198,8 @@ def test_names_that_occur_twice():
     named = model("a = Relu(x) y = Relu(a)")
     for node in named.graph.node:
         node.name = "relu"
-    assert [entry[:3] for entry in breaches(twice)] == [("S113", "k", "several initializers have the name 'k'")]
-    assert [entry[:3] for entry in breaches(named)] == [("S113", "relu", "2 nodes have the name 'relu'")]
+    assert [entry[:3] for entry in violations(twice)] == [("S113", "k", "several initializers have the name 'k'")]
+    assert [entry[:3] for entry in violations(named)] == [("S113", "relu", "2 nodes have the name 'relu'")]
     assert not loads(named)
     with pytest.raises(onnx.checker.ValidationError):
         onnx.checker.check_model(twice)
@@ -209,15 +209,15 @@ def test_an_attribute_that_is_set_twice():
     proto = model("y = Softmax<axis = 1>(x)")
     proto.graph.node[0].attribute.append(helper.make_attribute("axis", 1))
     assert not loads(proto)
-    assert breaches(proto)[0][:3] == ("S109", "y", "the attribute 'axis' is set twice")
-    assert breaches(proto) == breaches(proto.SerializeToString())
+    assert violations(proto)[0][:3] == ("S109", "y", "the attribute 'axis' is set twice")
+    assert violations(proto) == violations(proto.SerializeToString())
 
 
 def test_an_initializer_of_another_type_than_its_input():
     proto = model("y = Add(x, k)", head=f"{HEAD}, double[4] k")
     proto.graph.initializer.append(helper.make_tensor("k", TensorProto.FLOAT, [4], [1.0] * 4))
     assert not loads(proto)
-    assert [entry[:2] for entry in breaches(proto)] == [("S114", "k")]
+    assert [entry[:2] for entry in violations(proto)] == [("S114", "k")]
     with pytest.raises(ShapeError, match="the initializer 'k' is float32, and the input of this name float64"):
         infer_shapes(proto, mode="strict")
 
@@ -226,7 +226,7 @@ def test_operators_of_other_packages_are_not_checked():
     proto = model(
         "y = my.Unknown<foo = 1>(x)", functions='<domain: "my", opset_import: ["" : 21]> G (a) => (b) { b = Relu(a) }'
     )
-    assert [entry[0] for entry in breaches(proto)] == ["S201"]
+    assert [entry[0] for entry in violations(proto)] == ["S201"]
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the models of the findings are not there")
