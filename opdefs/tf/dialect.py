@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.schemas import schema
 from shapeinf.graph import Graph
 from shapeinf.ops import Dialect, SignatureTable
@@ -20,5 +21,6 @@ tf = Dialect(
     versioned=False,  # the only version is that of the producer of a file
     costs=["opdefs.tf.costs"],
     signatures=SignatureTable("opdefs.tf"),
+    context=TensorFlowContext,
 )
 tf.connect = _connect

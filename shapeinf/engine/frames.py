@@ -57,7 +57,8 @@ def leave_loop(inference: Inference, group: list[int]) -> None:
     if op_def is None or op_def.loop is None or len(entering) < len(first):
         return
     rule: LoopRule = op_def.loop
-    c = InferenceContext(op_def, (), {}, inference.store, f"{inference.path}{step.site}")
+    context = op_def.context or InferenceContext
+    c = context(op_def, (), {}, inference.store, f"{inference.path}{step.site}")
     test = FrameBody(inference, frame, [frame.condition])
     trip = FrameBody(inference, frame, [header.next for header in frame.headers])
     before = inference.store.copy()

@@ -116,6 +116,7 @@ class OpDef:
             no condition.
         complete: a node without a required attribute is an error, also where the rule does not read the attribute.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
+        context: what its shape function gets, where the dialect extends `InferenceContext`.
     """
 
     name: str
@@ -141,6 +142,7 @@ class OpDef:
     back_edge: bool = False
     complete: bool = False
     container: Literal["", "pack", "unpack"] = ""
+    context: type[InferenceContext] | None = None
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
         """The operator with one argument for each value of a node, whose attributes and numbers of values these are."""

@@ -11,16 +11,16 @@ from collections.abc import Iterable
 from shapeinf.errors import Contradiction, ShapeError
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Shape
-from shapeinf.ops.rule_context import RuleContext
+from shapeinf.lattice.dtypes import INT64_MAX
+from shapeinf.ops import InferenceContext
 
-INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
 MAX_UNKNOWN_RANK = 2**16
 """The largest rank of a shape of unknown sizes; a file with a larger one is damaged."""
 
 
-class StructureMixin(RuleContext):
+class StructureContext(InferenceContext):
     """Construction, checks, slicing and concatenation of shapes; checked arithmetic."""
 
     # -- construction ------------------------------------------------------------------------------------------------
@@ -48,11 +48,6 @@ class StructureMixin(RuleContext):
     def matrix(self, rows: Dim | None, columns: Dim | None) -> Shape:
         """The shape of a matrix."""
         return self.make_shape((rows, columns))
-
-    def unknown_shape(self) -> Shape:
-        """A new unknown rank."""
-        self.created_unknowns = True
-        return Shape.unknown()
 
     def unknown_shape_of_rank(self, rank: int) -> Shape:
         """Unknown dims; -1 is an unknown rank. Raises ShapeError below -1."""
@@ -118,8 +113,6 @@ class StructureMixin(RuleContext):
             raise ShapeError(f"Dimension must be {value} but is {known}")
         return known if value == -1 else self.merge(known, value)
 
-    # -- merge and relax ---------------------------------------------------------------------------------------------
-
     def merge_prefix(self, shape: Shape, prefix: Shape) -> tuple[Shape, Shape]:
         """Merge the first dims of a shape with a prefix; both with the merged dims."""
         full, part = self.store.canon_shape(shape), self.store.canon_shape(prefix)
@@ -128,20 +121,6 @@ class StructureMixin(RuleContext):
         self.with_rank_at_least(full, len(part.dims))
         merged = tuple(self.merge(a, b) for a, b in zip(full.dims, part.dims, strict=False))
         return Shape((*merged, *full.dims[len(merged) :])), Shape(merged)
-
-    def relax(self, old: Shape, new: Shape) -> Shape:
-        """The join of two shapes of which either may be true; see docs/tensorflow-api.md."""
-        self.created_unknowns = True
-        return self.store.relaxer.shape(old, new, self._relax_site())
-
-    def relax_dim(self, old: Dim, new: Dim) -> Dim:
-        """The join of two sizes of which either may be true."""
-        self.created_unknowns = True
-        return self.store.relaxer.dim(old, new, self._relax_site())
-
-    def _relax_site(self) -> str:
-        self._relaxed += 1
-        return f"{self.site}.relax{self._relaxed}"
 
     # -- slicing and concatenation -----------------------------------------------------------------------------------
 
