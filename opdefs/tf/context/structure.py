@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from opdefs.rules.operands import is_unit
 from shapeinf.errors import Contradiction, ShapeError
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Shape
@@ -82,7 +83,7 @@ class StructureContext(InferenceContext):
 
     def with_rank(self, shape: Shape, rank: int) -> Shape:
         """The shape, which must have this rank; an unknown rank is bound to it."""
-        _check_rank(rank)
+        _require_int32(rank)
         known = self.store.canon_shape(shape)
         if known.dims is None:
             return self.merge(known, self.unknown_shape_of_rank(rank))
@@ -92,7 +93,7 @@ class StructureContext(InferenceContext):
 
     def with_rank_at_least(self, shape: Shape, rank: int) -> Shape:
         """The shape, which must have this rank or more (an unknown rank stays unknown)."""
-        _check_rank(rank)
+        _require_int32(rank)
         known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) < rank:
             raise ShapeError(f"Shape must be at least rank {rank} but is rank {len(known.dims)}")
@@ -100,7 +101,7 @@ class StructureContext(InferenceContext):
 
     def with_rank_at_most(self, shape: Shape, rank: int) -> Shape:
         """The shape, which must have this rank or less (an unknown rank stays unknown)."""
-        _check_rank(rank)
+        _require_int32(rank)
         known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) > rank:
             raise ShapeError(f"Shape must be at most rank {rank} but is rank {len(known.dims)}")
@@ -185,7 +186,7 @@ class StructureContext(InferenceContext):
     def divide(self, dividend: Dim, divisor: Dim | None, evenly_divisible: bool = False) -> Dim:
         """The quotient, rounded down. Raises ShapeError where it must be exact and is not, and for divisors below 1."""
         a, b = self.store.canon(dividend), self.unknown_dim() if divisor is None else self.store.canon(divisor)
-        if isinstance(b, int) and b == 1:
+        if is_unit(b):
             return a
         if not isinstance(a, int) or not isinstance(b, int):
             return self._symbolic_quotient(a, b, evenly_divisible)
@@ -221,7 +222,7 @@ def _check_size(result: Dim, message: str) -> Dim:
     return result
 
 
-def _check_rank(rank: int) -> None:
+def _require_int32(rank: int) -> None:
     if rank > INT32_MAX:
         raise ShapeError("Rank cannot exceed kint32max")
 
