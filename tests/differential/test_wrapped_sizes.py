@@ -201,3 +201,20 @@ def test_a_power_that_float64_rounds_is_not_claimed(size, exact):
     anywhere = infer_shapes(graph)
     assert (evaluate(anywhere.tensors["y"].shape[0], {"n": size}) == real) == exact
     assert f"n*n*n*n*n*n <= {2**53}" in [p.text for p in anywhere.contract if p.kind == "assumption"]
+
+
+@pytest.mark.parametrize(("size", "lowest"), [(126, 1), (127, 0), (140, 0)])
+def test_subnormal_floats_may_be_zero(size, lowest):
+    """`ceil(2.0 ** -n)` is 1 in onnxruntime, and 0 past n = 126 in TensorFlow 2.21, which flushes subnormal numbers."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Neg", ["n"], ["minus"]),
+        helper.make_node("Cast", ["minus"], ["f"], to=FLOAT),
+        helper.make_node("Pow", ["two", "f"], ["p"]),
+        helper.make_node("Ceil", ["p"], ["r"]),
+        helper.make_node("Cast", ["r"], ["k"], to=INT64),
+        helper.make_node("ConstantOfShape", ["k"], ["y"]),
+    ]
+    here = infer_shapes(model(nodes, {"two": np.array([2], np.float32)}), inputs={"x": [size]})
+    bounds = here.interval(here.tensors["y"].shape[0])
+    assert (bounds.lo, bounds.hi) == (lowest, 1)
