@@ -19,9 +19,10 @@ COMPILED = {
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "topology",
     "shapeinf/lattice": "joins mapping relaxer shape shape_store types",
-    "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",
+    "shapeinf/ops": "context deferred element_types run",
     "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"
     " reshape select slice",
+    "opdefs/tf/context": "contents context structure",
     "opdefs/rules": "contraction gathering operands padding parts reduction repetition reshaping window",
     "opdefs/rules/contents": "arithmetic conversion elements floats logic progressions",
 }

@@ -158,6 +158,6 @@ def expand_dims(c: InferenceContext, x: Value, axis: Value) -> PartialTensor:
     require_single(c, axis.shape, "the axis must have exactly one element")
     known, rank = known_ints(axis), len(x.shape) + 1
     if not known:
-        return PartialTensor(x.dtype, c.unknown_shape_of_rank(rank), None)
+        return PartialTensor(x.dtype, Shape(c.fresh("dim") for _ in range(rank)), None)
     at = c.axis(known[0], rank)
     return PartialTensor(x.dtype, Shape((*x.shape[:at], 1, *x.shape[at:])), x.elements)

@@ -10,8 +10,8 @@ from opdefs.rules.operands import require_single, require_vector
 from opdefs.rules.padding import pad_elements
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.lattice.dtypes import INT64_MAX
 from shapeinf.ops import InferenceContext, Ints, Value
-from shapeinf.ops.structure import INT64_MAX
 
 FILLED = "an empty axis can only be padded with a constant"
 PAIRS = "pads must have a begin and an end for each axis"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from opdefs.rules.contents.elements import clamp_at_zero
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 @tf("DecodeWav")
 def decode_wav(
-    c: InferenceContext, contents: Shape, *, desired_channels: int = -1, desired_samples: int = -1
+    c: TensorFlowContext, contents: Shape, *, desired_channels: int = -1, desired_samples: int = -1
 ) -> tuple[Shape, Shape]:
     """[] -> [samples, channels], as many as requested or as the file has, and the sample rate []."""
     c.with_rank(contents, 0)
@@ -23,7 +23,7 @@ def decode_wav(
 
 
 @tf("EncodeWav")
-def encode_wav(c: InferenceContext, audio: Shape, sample_rate: Shape) -> Shape:
+def encode_wav(c: TensorFlowContext, audio: Shape, sample_rate: Shape) -> Shape:
     """[samples, channels], [] -> []: the file."""
     c.with_rank(audio, 2)
     c.with_rank(sample_rate, 0)
@@ -31,7 +31,7 @@ def encode_wav(c: InferenceContext, audio: Shape, sample_rate: Shape) -> Shape:
 
 
 @tf("AudioSpectrogram")
-def audio_spectrogram(c: InferenceContext, input_: Shape, *, window_size: int, stride: int) -> Shape:
+def audio_spectrogram(c: TensorFlowContext, input_: Shape, *, window_size: int, stride: int) -> Shape:
     """[samples, channels] -> [channels, windows, bins]; bins are half the next power of two, plus 1."""
     samples, channels = c.with_rank(input_, 2)
     if window_size < 2 or stride < 1:
@@ -45,7 +45,7 @@ def audio_spectrogram(c: InferenceContext, input_: Shape, *, window_size: int, s
 
 @tf("AudioMicrofrontend")
 def audio_microfrontend(
-    c: InferenceContext, audio: Shape, *, num_channels: int = 32, left_context: int = 0, right_context: int = 0
+    c: TensorFlowContext, audio: Shape, *, num_channels: int = 32, left_context: int = 0, right_context: int = 0
 ) -> Shape:
     """[samples] -> [frames, channels]: the channels of a frame and of those in its context."""
     samples = c.with_rank(audio, 1)[0]
@@ -55,7 +55,7 @@ def audio_microfrontend(
 
 
 @tf("Mfcc")
-def mfcc(c: InferenceContext, spectrogram: Shape, sample_rate: Shape, *, dct_coefficient_count: int = 13) -> Shape:
+def mfcc(c: TensorFlowContext, spectrogram: Shape, sample_rate: Shape, *, dct_coefficient_count: int = 13) -> Shape:
     """[channels, windows, bins] -> [channels, windows, dct_coefficient_count]."""
     channels, windows, _ = c.with_rank(spectrogram, 3)
     c.with_rank(sample_rate, 0)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.graph import FunctionReference
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
-from shapeinf.ops import InferenceContext
 
 
 @tf("Batch")
-def batch(c: InferenceContext, *in_tensors: Shape) -> tuple[Shape, ...]:
+def batch(c: TensorFlowContext, *in_tensors: Shape) -> tuple[Shape, ...]:
     """[n, *S]... -> [batch, *S]..., an index [parts, 3] and a number []; the batch is 0 in all calls but one."""
     rows = c.fresh("batch")
     shapes = [c.with_rank_at_least(shape, 1) for shape in in_tensors]
@@ -19,21 +19,21 @@ def batch(c: InferenceContext, *in_tensors: Shape) -> tuple[Shape, ...]:
 
 
 @tf("Unbatch")
-def unbatch(c: InferenceContext, batched_tensor: Shape, batch_index: Shape, id: Shape) -> Shape:
+def unbatch(c: TensorFlowContext, batched_tensor: Shape, batch_index: Shape, id: Shape) -> Shape:
     """[batch, *S], [parts, 3], [] -> [part, *S]: the rows of one call."""
     shape = c.with_rank_at_least(batched_tensor, 1)
     return c.unknown_shape() if shape.dims is None else c.replace_dim(shape, 0, c.fresh("part"))
 
 
 @tf("UnbatchGrad")
-def unbatch_grad(c: InferenceContext, original_input: Shape, batch_index: Shape, grad: Shape, id: Shape) -> Shape:
+def unbatch_grad(c: TensorFlowContext, original_input: Shape, batch_index: Shape, grad: Shape, id: Shape) -> Shape:
     """[n, *S], [parts, 3], [part, *S], [] -> [batch, *S]."""
     shape = c.with_rank_at_least(grad, 1)
     return c.unknown_shape() if shape.dims is None else c.replace_dim(shape, 0, c.fresh("batch"))
 
 
 @tf("BatchFunction")
-def batch_function(c: InferenceContext, *inputs: TensorType, f: FunctionReference) -> tuple[Shape, ...]:
+def batch_function(c: TensorFlowContext, *inputs: TensorType, f: FunctionReference) -> tuple[Shape, ...]:
     """The outputs of the function for a batch of several calls, with the size of axis 0 of this call's inputs.
 
     The batch may be padded. Captured inputs, which follow the batched ones, are passed as they are.
@@ -54,7 +54,7 @@ def batch_function(c: InferenceContext, *inputs: TensorType, f: FunctionReferenc
     return tuple(_part_of_call(c, result, rows) for result in results[: c.num_outputs])
 
 
-def _part_of_call(c: InferenceContext, batched: Type, rows: Dim) -> Shape:
+def _part_of_call(c: TensorFlowContext, batched: Type, rows: Dim) -> Shape:
     """The shape of the rows of a batched output that belong to this call."""
     shape = c.store.canon_shape(batched.shape) if isinstance(batched, TensorType) else c.unknown_shape()
     return c.unknown_shape() if not shape.dims else c.replace_dim(shape, 0, rows)

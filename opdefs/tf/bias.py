@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 def channel_axis(data_format: str, rank: int) -> int:
@@ -13,7 +13,7 @@ def channel_axis(data_format: str, rank: int) -> int:
 
 
 @tf("BiasAdd", in_place=(0,))
-def bias_add(c: InferenceContext, value: Shape, bias: Shape, *, data_format: str = "NHWC") -> Shape:
+def bias_add(c: TensorFlowContext, value: Shape, bias: Shape, *, data_format: str = "NHWC") -> Shape:
     """[*S] with C channels, [C] -> [*S]."""
     value = c.with_rank_at_least(value, 3 if data_format == "NCHW" else 2)
     bias = c.with_rank(bias, 1)
@@ -24,13 +24,13 @@ def bias_add(c: InferenceContext, value: Shape, bias: Shape, *, data_format: str
 
 
 @tf("BiasAddV1", in_place=(0,))
-def bias_add_of_the_last_axis(c: InferenceContext, value: Shape, bias: Shape) -> Shape:
+def bias_add_of_the_last_axis(c: TensorFlowContext, value: Shape, bias: Shape) -> Shape:
     """[*S, C], [C] -> [*S, C]."""
     return bias_add(c, value, bias)
 
 
 @tf("BiasAddGrad")
-def bias_add_grad(c: InferenceContext, out_backprop: Shape, *, data_format: str = "NHWC") -> Shape:
+def bias_add_grad(c: TensorFlowContext, out_backprop: Shape, *, data_format: str = "NHWC") -> Shape:
     """[*S] with C channels -> [C]."""
     value = c.with_rank_at_least(out_backprop, 3 if data_format == "NCHW" else 2)
     return c.vector(c.dim(value, 1 if data_format.startswith("NC") else -1))

@@ -36,12 +36,13 @@ from opdefs.rules.contents.progressions import add, multiply, subtract
 from opdefs.rules.contents.truth import is_nonzero
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.common import merge_all
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Operand, Value
+from shapeinf.ops import Operand, Value
 
 
 @tf(
@@ -52,7 +53,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
     in_place=(0, 1),
 )
 @tf("Complex", "RiscBinaryComparison")
-def broadcasting(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+def broadcasting(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
     """[*A], [*B] -> [*broadcast(A, B)]."""
     return broadcast(c, a, b)
 
@@ -71,7 +72,7 @@ tf("Div", "RealDiv", "TruncateDiv", in_place=(0, 1))(division_rule(broadcast))
 
 
 @tf("DivNoNan", "MulNoNan", "Xdivy", in_place=(0, 1))
-def zero_for_zero(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def zero_for_zero(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: quotients or products, 0 where `y`, of Xdivy where `x`, is 0."""
     name, shape = c.op_def.name, broadcast(c, x.shape, y.shape)
     if arithmetic(c, x.dtype) is None:
@@ -90,7 +91,7 @@ def zero_for_zero(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("FloorDiv", in_place=(0, 1))
-def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def floor_divide(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: quotients rounded down; floats are rounded to their type before."""
     shape = broadcast(c, x.shape, y.shape)
     if not is_float(x.dtype):
@@ -100,7 +101,7 @@ def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("FloorMod", in_place=(0, 1))
-def floor_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def floor_mod(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: remainders with the sign of the divisor."""
     shape, remainder = broadcast(c, x.shape, y.shape), floored_remainder(c)
     if is_float(x.dtype):
@@ -109,7 +110,7 @@ def floor_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("Mod", "TruncateMod", in_place=(0, 1))
-def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def truncate_mod(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: remainders with the sign of the dividend."""
     shape, remainder = broadcast(c, x.shape, y.shape), truncated_remainder(c)
     if is_float(x.dtype):
@@ -118,7 +119,7 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("Pow", in_place=(0, 1))
-def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def power(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; intervals of known floats (the kernel's 9.0 ** 2.0 is not 81)."""
     shape = broadcast(c, x.shape, y.shape)
     floats = arithmetic(c, x.dtype)
@@ -130,7 +131,7 @@ def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("Maximum", in_place=(0, 1))
-def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+def elementwise_maximum(c: TensorFlowContext, x: Value, y: Value) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at least a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
@@ -146,7 +147,7 @@ def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
 
 
 @tf("Minimum", in_place=(0, 1))
-def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+def elementwise_minimum(c: TensorFlowContext, x: Value, y: Value) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at most a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
@@ -188,7 +189,7 @@ def _lift_to_elements(
 
 
 @tf("SquaredDifference", in_place=(0, 1))
-def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def squared_difference(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: `(x - y) ** 2`."""
 
     def square(floats: FloatArithmetic, a: Element, b: Element) -> Element:
@@ -207,14 +208,14 @@ def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTe
 
 
 @tf("BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
-def bitwise(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def bitwise(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; with a constant of few groups of bits also of sizes."""
     name = c.op_def.name.removeprefix("Bitwise").lower()
     return map_elements(None, broadcast(c, x.shape, y.shape), bitwise_operation(c, x.dtype, name), x, y)
 
 
 @tf("LeftShift", "RightShift", in_place=(0, 1))
-def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def shift(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; a shift by a known number of bits is a product or a quotient."""
     operation = shift_operation(c, x.dtype, left=c.op_def.name == "LeftShift", limited=True)
     return map_elements(None, broadcast(c, x.shape, y.shape), operation, x, y)
@@ -224,7 +225,7 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("AddN", in_place=(0,))
-def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
+def add_n(c: TensorFlowContext, *inputs: Operand) -> PartialTensor:
     """[*S]... -> [*S]: the sum of inputs of one shape; contents where all are known.
 
     The sum of equal handles is that handle: lists are added item by item.
@@ -237,13 +238,13 @@ def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
 
 
 @tf("AccumulateNV2")
-def accumulate(c: InferenceContext, *inputs: Shape, shape: DeclaredType) -> Shape:
+def accumulate(c: TensorFlowContext, *inputs: Shape, shape: DeclaredType) -> Shape:
     """[*S]... -> [*S]: the sum of inputs of one shape, the one in the attribute."""
     return c.store.canon_shape(c.merge(merge_all(c, inputs), declared_shape(c, shape)))
 
 
 @tf("Betainc")
-def incomplete_beta(c: InferenceContext, a: Shape, b: Shape, x: Shape) -> Shape:
+def incomplete_beta(c: TensorFlowContext, a: Shape, b: Shape, x: Shape) -> Shape:
     """[*S], [*S], [*S] -> [*S]; operands may also be scalars. Unknown where all known operands are scalars."""
     shapes = [c.store.canon_shape(s) for s in (a, b, x)]
     wide = [s for s in shapes if s.dims is None or s.dims]

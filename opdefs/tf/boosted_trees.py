@@ -7,13 +7,13 @@ states and quantiles are in `fixed_shapes.json`.
 from __future__ import annotations
 
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
-def _batch(c: InferenceContext, features: tuple[Shape, ...]) -> Dim:
+def _batch(c: TensorFlowContext, features: tuple[Shape, ...]) -> Dim:
     """The number N of examples, of features [N] or [N, F]."""
     rows: Dim = c.fresh("examples")
     for feature in features:
@@ -23,7 +23,7 @@ def _batch(c: InferenceContext, features: tuple[Shape, ...]) -> Dim:
 
 
 @tf("BoostedTreesBucketize")
-def bucketize(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
+def bucketize(c: TensorFlowContext, *inputs: Shape) -> tuple[Shape, ...]:
     """Values [N]..., boundaries [B]... -> buckets [N]...: a tensor for each feature."""
     count = len(inputs) // 2
     values = [c.with_rank(shape, 1) for shape in inputs[:count]]
@@ -34,7 +34,7 @@ def bucketize(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
 
 @tf("BoostedTreesMakeStatsSummary")
 def make_stats_summary(
-    c: InferenceContext,
+    c: TensorFlowContext,
     node_ids: Shape,
     gradients: Shape,
     hessians: Shape,
@@ -49,7 +49,7 @@ def make_stats_summary(
     return Shape((len(features), max_splits, num_buckets, 2))
 
 
-def _examples(c: InferenceContext, node_ids: Shape, gradients: Shape, hessians: Shape) -> tuple[Dim, Dim]:
+def _examples(c: TensorFlowContext, node_ids: Shape, gradients: Shape, hessians: Shape) -> tuple[Dim, Dim]:
     """The number N of examples and that of the statistics of each, for [N], gradients [N, G] and hessians [N, H]."""
     rows, first, second = c.with_rank(node_ids, 1)[0], c.with_rank(gradients, 2), c.with_rank(hessians, 2)
     return c.merge(rows, c.merge(first[0], second[0])), c.add(first[1], second[1])
@@ -57,7 +57,7 @@ def _examples(c: InferenceContext, node_ids: Shape, gradients: Shape, hessians: 
 
 @tf("BoostedTreesAggregateStats")
 def aggregate_stats(
-    c: InferenceContext,
+    c: TensorFlowContext,
     node_ids: Shape,
     gradients: Shape,
     hessians: Shape,
@@ -75,7 +75,7 @@ def aggregate_stats(
 
 @tf("BoostedTreesSparseAggregateStats")
 def sparse_aggregate_stats(
-    c: InferenceContext,
+    c: TensorFlowContext,
     node_ids: Shape,
     gradients: Shape,
     hessians: Shape,
@@ -91,7 +91,7 @@ def sparse_aggregate_stats(
     return c.matrix(count, 4), c.vector(count), c.vector(4)
 
 
-def _splits(c: InferenceContext, logits: Dim, identifiers: int) -> tuple[Shape, ...]:
+def _splits(c: TensorFlowContext, logits: Dim, identifiers: int) -> tuple[Shape, ...]:
     """One split for each of S nodes: `identifiers` vectors [S], both contributions [S, logits], and a vector [S]."""
     nodes = c.fresh("nodes")
     vector, contributions = c.vector(nodes), c.matrix(nodes, logits)
@@ -100,7 +100,7 @@ def _splits(c: InferenceContext, logits: Dim, identifiers: int) -> tuple[Shape, 
 
 @tf("BoostedTreesCalculateBestFeatureSplit")
 def best_feature_split(
-    c: InferenceContext,
+    c: TensorFlowContext,
     node_id_range: Shape,
     stats_summary: Shape,
     l1: Shape,
@@ -119,7 +119,7 @@ def best_feature_split(
 
 @tf("BoostedTreesSparseCalculateBestFeatureSplit")
 def sparse_best_feature_split(
-    c: InferenceContext,
+    c: TensorFlowContext,
     node_id_range: Shape,
     stats_summary_indices: Shape,
     stats_summary_values: Shape,
@@ -141,7 +141,7 @@ def sparse_best_feature_split(
 
 @tf("BoostedTreesCalculateBestFeatureSplitV2")
 def best_feature_split_v2(
-    c: InferenceContext, node_id_range: Shape, *inputs: Shape, logits_dimension: int
+    c: TensorFlowContext, node_id_range: Shape, *inputs: Shape, logits_dimension: int
 ) -> tuple[Shape, ...]:
     """As BoostedTreesCalculateBestFeatureSplit, for several summaries, and the feature of each split."""
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
@@ -149,7 +149,7 @@ def best_feature_split_v2(
 
 
 @tf("BoostedTreesCalculateBestGainsPerFeature")
-def best_gains_per_feature(c: InferenceContext, node_id_range: Shape, *inputs: Shape) -> tuple[Shape, ...]:
+def best_gains_per_feature(c: TensorFlowContext, node_id_range: Shape, *inputs: Shape) -> tuple[Shape, ...]:
     """[2], summaries -> for each feature, vectors [S] and contributions [S, 1] of its S splits."""
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
     nodes = [c.fresh(f"nodes.{i}") for i in range(c.num_outputs // 5)]
@@ -159,20 +159,20 @@ def best_gains_per_feature(c: InferenceContext, node_id_range: Shape, *inputs: S
 
 
 @tf("BoostedTreesPredict")
-def predict(c: InferenceContext, handle: Shape, *features: Shape, logits_dimension: int) -> Shape:
+def predict(c: TensorFlowContext, handle: Shape, *features: Shape, logits_dimension: int) -> Shape:
     """Features [N] or [N, F] -> [N, logits_dimension]."""
     return c.matrix(_batch(c, features), logits_dimension)
 
 
 @tf("BoostedTreesExampleDebugOutputs")
-def example_debug_outputs(c: InferenceContext, handle: Shape, *features: Shape) -> Shape:
+def example_debug_outputs(c: TensorFlowContext, handle: Shape, *features: Shape) -> Shape:
     """Features [N] or [N, F] -> [N]."""
     return c.vector(_batch(c, features))
 
 
 @tf("BoostedTreesTrainingPredict")
 def training_predict(
-    c: InferenceContext,
+    c: TensorFlowContext,
     handle: Shape,
     cached_tree_ids: Shape,
     cached_node_ids: Shape,

@@ -7,14 +7,15 @@ from opdefs.rules.operands import require_broadcast_size, require_choice
 from opdefs.rules.requested import scalar_size
 from opdefs.rules.unknowns import fresh_count
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
-def _candidates(c: InferenceContext, boxes: Shape, scores: Shape, *scalars: Shape) -> Dim:
+def _candidates(c: TensorFlowContext, boxes: Shape, scores: Shape, *scalars: Shape) -> Dim:
     """The number N of boxes [N, 4] with scores [N]; the other operands are scalars."""
     boxes, scores = c.with_rank(boxes, 2), c.with_rank(scores, 1)
     require_scalars(c, *scalars)
@@ -23,7 +24,7 @@ def _candidates(c: InferenceContext, boxes: Shape, scores: Shape, *scalars: Shap
     return count
 
 
-def _selected_count(c: InferenceContext, count: Dim, limit: Value) -> Dim:
+def _selected_count(c: TensorFlowContext, count: Dim, limit: Value) -> Dim:
     """An unknown count: at most all boxes, and at most the limit."""
     most = scalar_size(c, limit)
     if limit.elements and isinstance(limit.elements[0], int) and limit.elements[0] < 0:
@@ -33,7 +34,7 @@ def _selected_count(c: InferenceContext, count: Dim, limit: Value) -> Dim:
 
 @tf("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
 def non_max_suppression(
-    c: InferenceContext, boxes: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
+    c: TensorFlowContext, boxes: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
 ) -> Shape:
     """[N, 4], [N], scalars -> the indices [S] of selected boxes."""
     count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
@@ -42,7 +43,7 @@ def non_max_suppression(
 
 @tf("NonMaxSuppressionV4")
 def non_max_suppression_with_count(
-    c: InferenceContext,
+    c: TensorFlowContext,
     boxes: Shape,
     scores: Shape,
     max_output_size: Value,
@@ -57,7 +58,7 @@ def non_max_suppression_with_count(
 
 @tf("NonMaxSuppressionV5")
 def soft_non_max_suppression(
-    c: InferenceContext,
+    c: TensorFlowContext,
     boxes: Shape,
     scores: Shape,
     max_output_size: Value,
@@ -73,7 +74,7 @@ def soft_non_max_suppression(
 
 @tf("NonMaxSuppressionWithOverlaps")
 def non_max_suppression_with_overlaps(
-    c: InferenceContext, overlaps: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
+    c: TensorFlowContext, overlaps: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
 ) -> Shape:
     """Overlaps [N, N], [N], scalars -> the indices [S] of selected boxes."""
     overlaps, scores = c.with_rank(overlaps, 2), c.with_rank(scores, 1)
@@ -84,7 +85,7 @@ def non_max_suppression_with_overlaps(
 
 @tf("CombinedNonMaxSuppression")
 def combined_non_max_suppression(
-    c: InferenceContext,
+    c: TensorFlowContext,
     boxes: Shape,
     scores: Shape,
     max_output_size_per_class: Value,
@@ -113,7 +114,7 @@ def combined_non_max_suppression(
 
 @tf("GenerateBoundingBoxProposals")
 def generate_bounding_box_proposals(
-    c: InferenceContext,
+    c: TensorFlowContext,
     scores: Shape,
     bbox_deltas: Shape,
     image_info: Shape,
@@ -133,7 +134,7 @@ def generate_bounding_box_proposals(
 
 @tf("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "StatelessSampleDistortedBoundingBox")
 def sample_distorted_bounding_box(
-    c: InferenceContext, image_size: Value, bounding_boxes: Shape, *rest: Shape
+    c: TensorFlowContext, image_size: Value, bounding_boxes: Shape, *rest: Shape
 ) -> tuple[PartialTensor, PartialTensor, TensorType]:
     """[3], [*, *, 4] -> begin `[y, x, 0]` and size `[height, width, -1]` of a slice, and a box [1, 1, 4]."""
     c.with_value(c.with_rank(image_size.shape, 1)[0], 3)
@@ -148,7 +149,7 @@ def sample_distorted_bounding_box(
     return begin, size, TensorType("float32", Shape((1, 1, 4)))
 
 
-def _fresh_below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
+def _fresh_below(c: TensorFlowContext, most: Dim | None, name: str) -> Dim:
     """An unknown size, of at most `most` if that is known."""
     return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 
@@ -158,7 +159,7 @@ CHANNELS = (1, 3, 4)
 
 
 @tf("DrawBoundingBoxes", "DrawBoundingBoxesV2")
-def draw_bounding_boxes(c: InferenceContext, images: Shape, boxes: Shape, colors: Shape | None = None) -> Shape:
+def draw_bounding_boxes(c: TensorFlowContext, images: Shape, boxes: Shape, colors: Shape | None = None) -> Shape:
     """[B, H, W, C], boxes [B, N, 4], colors [M, C] -> [B, H, W, C]."""
     images = c.with_rank(images, 4)
     message = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"

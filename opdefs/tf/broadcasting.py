@@ -31,7 +31,7 @@ def broadcast_if_compatible(c: InferenceContext, first: Shape, second: Shape) ->
     for x, y in align_dims(a.dims, b.dims):
         compatible = _are_compatible(c, x, y)
         if compatible is False:
-            return c.scalar()
+            return Shape(())
         dims.append((y if is_unit(x) else x) if compatible else None)
     known = [d for d in dims if d is not None]
     return Shape(known) if len(known) == len(dims) else c.unknown_shape()

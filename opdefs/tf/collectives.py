@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from opdefs.rules.contents.elements import known_dims
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("DTensorReduceScatter", "XlaReduceScatter")
-def reduce_scatter_shape(c: InferenceContext) -> None:
+def reduce_scatter_shape(c: TensorFlowContext) -> None:
     """[*P, n, *Q], groups [G, size], axis [] -> [*P, n / size, *Q]."""
     value, groups = c.input(0), c.input(1)
     if groups.dims is not None and len(groups) != 2:
@@ -31,51 +32,51 @@ def reduce_scatter_shape(c: InferenceContext) -> None:
     *("CollectiveReduce", "CollectiveReduceV2", "CollectiveReduceV3", "CrossReplicaSum", "DTensorAllReduce"),
     *("NcclAllReduce", "NcclReduce", "XlaAllReduce", "_NcclReduceRecv"),
 )
-def same_on_each_device(c: InferenceContext, input: Shape, *others: Shape) -> Shape:
+def same_on_each_device(c: TensorFlowContext, input: Shape, *others: Shape) -> Shape:
     """[*S] -> [*S]."""
     return input
 
 
 @tf("_NcclBroadcastSend", "_NcclReduceSend")
-def send(c: InferenceContext, input: Shape) -> tuple[()]:
+def send(c: TensorFlowContext, input: Shape) -> tuple[()]:
     """[*S] -> no output."""
     return ()
 
 
 @tf("NcclBroadcast", "CollectiveBcastSend")
-def broadcast_to_devices(c: InferenceContext, input: Shape, *, shape: DeclaredType) -> Shape:
+def broadcast_to_devices(c: TensorFlowContext, input: Shape, *, shape: DeclaredType) -> Shape:
     """[*S] -> [*S], the shape in the attribute."""
     return c.store.canon_shape(c.merge(input, declared_shape(c, shape)))
 
 
 @tf("CollectiveBcastRecv")
-def receive(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+def receive(c: TensorFlowContext, *, shape: DeclaredType) -> Shape:
     """The shape in the attribute."""
     return declared_shape(c, shape)
 
 
 @tf("CollectiveBcastRecvV2")
 def receive_of_requested_shape(
-    c: InferenceContext, group_size: Shape, group_key: Shape, instance_key: Shape, shape: Value
+    c: TensorFlowContext, group_size: Shape, group_key: Shape, instance_key: Shape, shape: Value
 ) -> Shape:
     """The shape in input `shape`."""
     return c.make_shape_from_shape_tensor(3)
 
 
 @tf("_NcclBroadcastRecv")
-def receive_broadcast(c: InferenceContext, shape: Value) -> Shape:
+def receive_broadcast(c: TensorFlowContext, shape: Value) -> Shape:
     """The shape in input `shape`."""
     return c.make_shape_from_shape_tensor(0)
 
 
 @tf("CollectiveGather")
-def gather(c: InferenceContext, input: Shape, *, group_size: int) -> Shape:
+def gather(c: TensorFlowContext, input: Shape, *, group_size: int) -> Shape:
     """[N, *S] -> [N * group_size, *S], for a group size in the attribute."""
     x = c.with_rank_at_least(input, 1)
     return x if x.dims is None else c.replace_dim(x, 0, c.multiply(x[0], max(0, group_size)))
 
 
-def _group_size(c: InferenceContext, group_size: PartialTensor) -> Dim | None:
+def _group_size(c: TensorFlowContext, group_size: PartialTensor) -> Dim | None:
     """The size of a group in a scalar input, None where it is unknown."""
     known = known_dims(group_size)
     return known[0] if known and known[0] is not None and c.prove_le(1, known[0]) is True else None
@@ -83,7 +84,7 @@ def _group_size(c: InferenceContext, group_size: PartialTensor) -> Dim | None:
 
 @tf("CollectiveGatherV2")
 def gather_from_group(
-    c: InferenceContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
+    c: TensorFlowContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
 ) -> Shape:
     """[N, *S], group_size [] -> [N * group_size, *S]."""
     x, size = c.with_rank_at_least(input, 1), _group_size(c, group_size)
@@ -94,7 +95,7 @@ def gather_from_group(
 
 @tf("CollectiveReduceScatterV2")
 def reduce_scatter(
-    c: InferenceContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
+    c: TensorFlowContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
 ) -> Shape:
     """[N, *S], group_size [] -> [N / group_size, *S]."""
     x, size = c.with_rank_at_least(input, 1), _group_size(c, group_size)
@@ -106,7 +107,7 @@ def reduce_scatter(
 
 @tf("AllToAll")
 def all_to_all(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input: Shape,
     group_assignment: Shape,
     *,
@@ -130,13 +131,13 @@ def all_to_all(
 
 @tf("CollectiveAssignGroupV2")
 def assign_group(
-    c: InferenceContext, group_assignment: Shape, device_index: Shape, base_key: Shape
+    c: TensorFlowContext, group_assignment: Shape, device_index: Shape, base_key: Shape
 ) -> tuple[Shape, Shape]:
     """The size [] and the key [] of a group."""
     return c.scalar(), c.scalar()
 
 
 @tf("CollectiveInitializeCommunicator")
-def initialize_communicator(c: InferenceContext, group_key: Shape, rank: Shape, group_size: Shape) -> Shape:
+def initialize_communicator(c: TensorFlowContext, group_key: Shape, rank: Shape, group_size: Shape) -> Shape:
     """[]: a handle."""
     return c.scalar()

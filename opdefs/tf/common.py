@@ -6,46 +6,47 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from opdefs.rules.operands import is_unit
+from opdefs.tf.context import TensorFlowContext
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 
-def warn(c: InferenceContext, message: str, *operands: object) -> None:
+def warn(c: TensorFlowContext, message: str, *operands: object) -> None:
     """Warn of a violation that TensorFlow detects only when the node runs, which then certainly fails."""
     c.warnings = (*c.warnings, ShapeError(message, operands=tuple(map(str, operands))))
 
 
-def no_outputs(c: InferenceContext) -> None:
+def no_outputs(c: TensorFlowContext) -> None:
     """No outputs."""
 
 
-def scalar_shape(c: InferenceContext) -> None:
+def scalar_shape(c: TensorFlowContext) -> None:
     """[]: one scalar."""
     c.set_output(0, c.scalar())
 
 
-def require_scalars(c: InferenceContext, *shapes: Shape) -> None:
+def require_scalars(c: TensorFlowContext, *shapes: Shape) -> None:
     """Require rank 0 of each shape."""
     for shape in shapes:
         c.with_rank(shape, 0)
 
 
-def share_rank(c: InferenceContext, first: Shape, second: Shape) -> tuple[Shape, Shape] | None:
+def share_rank(c: TensorFlowContext, first: Shape, second: Shape) -> tuple[Shape, Shape] | None:
     """Two shapes of one rank, which is required of a shape of unknown rank; None if both ranks are unknown."""
     rank = first.rank if first.rank is not None else second.rank
     return None if rank is None else (c.with_rank(first, rank), c.with_rank(second, rank))
 
 
-def shape_of_rank(c: InferenceContext, index: int, rank: int) -> Shape:
+def shape_of_rank(c: TensorFlowContext, index: int, rank: int) -> Shape:
     """The shape of this rank in the vector input `index`, whose length must be the rank."""
     shape = c.with_rank(c.make_shape_from_shape_tensor(index), rank)
     c.with_value(c.with_rank(c.input(index), 1)[0], rank)
     return shape
 
 
-def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
+def size_from_scalar(c: TensorFlowContext, size: PartialTensor, index: int) -> Dim:
     """The size in input `index`, the scalar `size`; requires that it is at least 0."""
     known = size.elements[0] if size.shape.dims == () and size.elements else None
     if not isinstance(known, Dimension):
@@ -55,7 +56,7 @@ def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Di
     return known
 
 
-def merge_all(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
+def merge_all(c: TensorFlowContext, shapes: Sequence[Shape]) -> Shape:
     """The common shape of all inputs, merged from the last to the first as in TensorFlow's shape functions."""
     result = shapes[-1]
     for index in range(len(shapes) - 2, -1, -1):
@@ -89,7 +90,7 @@ def broadcast_binary_op_output_shape(
     for x, y in align_dims(a.dims, b.dims):
         size = _broadcast(c, x, y, incompatible_shape_error)
         if size is None:
-            return c.scalar()
+            return Shape(())
         dims.append(size)
     return Shape(dims)
 
@@ -102,4 +103,4 @@ def _broadcast(c: InferenceContext, x: Dim, y: Dim, must_broadcast: bool) -> Dim
         return y
     if isinstance(x, int) and isinstance(y, int):
         return c.merge(x, y) if must_broadcast or x == y else None
-    return c.broadcast_dim(x, y) if must_broadcast else c.unknown_dim()
+    return c.broadcast_dim(x, y) if must_broadcast else c.fresh("dim")

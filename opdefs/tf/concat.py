@@ -12,19 +12,20 @@ from opdefs.rules.repetition import broadcast_elements
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
 from opdefs.tf.common import merge_all, require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 MAX_PARTS = 1024
 """The most parts of a tensor, or axes of a shape: larger numbers are those of damaged attributes."""
 
 
 @tf("Pack")
-def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
+def pack(c: TensorFlowContext, *values: Value, axis: int = 0) -> PartialTensor:
     """[*P, *Q]... -> [*P, n, *Q]: n inputs stacked along a new axis."""
     if not values:
         c.fail("requires at least one input to stack")
@@ -36,7 +37,7 @@ def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
     return concat_tensors(c, units, at)
 
 
-def _check_axis(c: InferenceContext, axis: int, rank: int) -> int:
+def _check_axis(c: TensorFlowContext, axis: int, rank: int) -> int:
     """The axis, counted from the front. Raises ShapeError with TensorFlow's text if it is out of range."""
     if not -rank <= axis < rank:
         c.fail(f"Invalid axis: {axis}; must be in [-{rank},{rank})")
@@ -44,7 +45,7 @@ def _check_axis(c: InferenceContext, axis: int, rank: int) -> int:
 
 
 @tf("Unpack")
-def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tuple[PartialTensor, ...]:
+def unpack(c: TensorFlowContext, value: Value, *, num: int, axis: int = 0) -> tuple[PartialTensor, ...]:
     """[*P, num, *Q] -> [*P, *Q]...: the slices along an axis."""
     rank = len(value.shape)
     at = _check_axis(c, axis, rank)
@@ -54,7 +55,7 @@ def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tup
 
 
 @tf("ParallelConcat")
-def parallel_concat(c: InferenceContext, *values: Shape, shape: DeclaredType) -> Shape:
+def parallel_concat(c: TensorFlowContext, *values: Shape, shape: DeclaredType) -> Shape:
     """[1, *S]... -> [n, *S], the shape in the attribute."""
     result = declared_shape(c, shape)
     if result.dims is None or not result.is_concrete:
@@ -69,24 +70,24 @@ def parallel_concat(c: InferenceContext, *values: Shape, shape: DeclaredType) ->
 
 
 @tf("_ParallelConcatUpdate", in_place=(0,))
-def parallel_concat_update(c: InferenceContext, value: Shape, update: Shape) -> Shape:
+def parallel_concat_update(c: TensorFlowContext, value: Shape, update: Shape) -> Shape:
     """[n, *S], [1, *S] -> [n, *S]."""
     return value
 
 
 @tf("ConcatV2")
-def concat_v2(c: InferenceContext, *inputs: Value) -> PartialTensor:
+def concat_v2(c: TensorFlowContext, *inputs: Value) -> PartialTensor:
     """[*P, n, *Q], [*P, m, *Q]..., axis [] -> [*P, n + m + ..., *Q]."""
     return concatenate(c, inputs[:-1], inputs[-1])
 
 
 @tf("Concat")
-def concat_v1(c: InferenceContext, axis: Value, *values: Value) -> PartialTensor:
+def concat_v1(c: TensorFlowContext, axis: Value, *values: Value) -> PartialTensor:
     """Axis [], [*P, n, *Q], [*P, m, *Q]... -> [*P, n + m + ..., *Q]."""
     return concatenate(c, values, axis)
 
 
-def concatenate(c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor) -> PartialTensor:
+def concatenate(c: TensorFlowContext, values: Sequence[PartialTensor], axis: PartialTensor) -> PartialTensor:
     """[*P, n, *Q], [*P, m, *Q]..., axis [] -> [*P, n + m + ..., *Q]; only the rank is known for an unknown axis."""
     c.with_rank(axis.shape, 0)
     if not values:
@@ -116,7 +117,7 @@ def _with_shape(value: PartialTensor, shape: Shape) -> PartialTensor:
     return PartialTensor(value.dtype, shape, None)
 
 
-def _common_rank(c: InferenceContext, shapes: Sequence[Shape]) -> int:
+def _common_rank(c: TensorFlowContext, shapes: Sequence[Shape]) -> int:
     """The rank of the values. Raises NotKnown if all ranks are unknown, ShapeError if they differ or are 0."""
     ranks = [len(shape.dims) for shape in shapes if shape.dims is not None]
     if not ranks:
@@ -129,7 +130,7 @@ def _common_rank(c: InferenceContext, shapes: Sequence[Shape]) -> int:
     return ranks[0]
 
 
-def _concat_along_any(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
+def _concat_along_any(c: TensorFlowContext, shapes: Sequence[Shape]) -> Shape:
     """The shape of a concatenation along an unknown axis."""
     rank = _common_rank(c, shapes)
     if len(shapes) == 1:
@@ -140,21 +141,21 @@ def _concat_along_any(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
 
 
 @tf("QuantizedConcat")
-def quantized_concat(c: InferenceContext, axis: Value, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
+def quantized_concat(c: TensorFlowContext, axis: Value, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
     """As Concat, with a range for each value and for the result."""
     count = len(inputs) // 3
     return _concatenate_with_range(c, inputs[:count], axis, inputs[count:])
 
 
 @tf("QuantizedConcatV2")
-def quantized_concat_v2(c: InferenceContext, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
+def quantized_concat_v2(c: TensorFlowContext, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
     """As ConcatV2, with a range for each value and for the result."""
     count = len(inputs) // 3
     return _concatenate_with_range(c, inputs[:count], inputs[count], inputs[count + 1 :])
 
 
 def _concatenate_with_range(
-    c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor, limits: Sequence[PartialTensor]
+    c: TensorFlowContext, values: Sequence[PartialTensor], axis: PartialTensor, limits: Sequence[PartialTensor]
 ) -> tuple[PartialTensor | Shape, ...]:
     """The concatenation and its range []; `limits` are those of the values."""
     require_scalars(c, *(limit.shape for limit in limits))
@@ -165,7 +166,7 @@ def _concatenate_with_range(
 
 
 @tf("ConcatOffset")
-def concat_offset(c: InferenceContext, axis: Value, *shapes: Value) -> tuple[PartialTensor, ...]:
+def concat_offset(c: TensorFlowContext, axis: Value, *shapes: Value) -> tuple[PartialTensor, ...]:
     """Axis [], shapes [R]... -> [R]...: where each tensor begins in the concatenation of tensors of these shapes."""
     c.with_rank(axis.shape, 0)
     named, sizes = known_ints(axis), [known_dims(shape) for shape in shapes]
@@ -187,7 +188,7 @@ def concat_offset(c: InferenceContext, axis: Value, *shapes: Value) -> tuple[Par
 
 
 @tf("Split")
-def split(c: InferenceContext, axis: Value, value: Value, *, num_split: int) -> tuple[PartialTensor, ...]:
+def split(c: TensorFlowContext, axis: Value, value: Value, *, num_split: int) -> tuple[PartialTensor, ...]:
     """Axis [], [*P, n, *Q] -> [*P, n / num_split, *Q]..."""
     at = _split_axis(c, axis, 0, value.shape)
     if at is None:
@@ -196,7 +197,7 @@ def split(c: InferenceContext, axis: Value, value: Value, *, num_split: int) -> 
     return split_axis(value, at, [part] * min(num_split, c.num_outputs))
 
 
-def _split_axis(c: InferenceContext, axis: PartialTensor, position: int, x: Shape) -> int | None:
+def _split_axis(c: TensorFlowContext, axis: PartialTensor, position: int, x: Shape) -> int | None:
     """The axis in scalar input `position`, None if unknown. Raises NotKnown for an unknown rank."""
     if known_ints(axis) is None:
         c.with_rank(axis.shape, 0)
@@ -209,7 +210,7 @@ def _split_axis(c: InferenceContext, axis: PartialTensor, position: int, x: Shap
 
 @tf("SplitV")
 def split_v(
-    c: InferenceContext, value: Value, size_splits: Value, axis: Value, *, num_split: int
+    c: TensorFlowContext, value: Value, size_splits: Value, axis: Value, *, num_split: int
 ) -> tuple[PartialTensor, ...]:
     """[*P, n, *Q], sizes [S], axis [] -> [*P, size, *Q]...; one of the sizes may be -1: the rest of the axis.
 
@@ -223,13 +224,13 @@ def split_v(
     return split_axis(value, at, _part_sizes(c, value.shape[at], sizes))
 
 
-def _any_part(c: InferenceContext, value: PartialTensor, part: int) -> PartialTensor:
+def _any_part(c: TensorFlowContext, value: PartialTensor, part: int) -> PartialTensor:
     """A part along an unknown axis: at most as large as the value along each."""
     sizes = (c.fresh_at_most(d, f"split{part}.{axis}") for axis, d in enumerate(value.shape))
     return PartialTensor(value.dtype, Shape(sizes), None)
 
 
-def _part_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
+def _part_sizes(c: TensorFlowContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
     """The sizes of the parts: -1 becomes the rest of the axis, None an unknown. Requires that they sum to `total`."""
     inferred = [i for i, size in enumerate(sizes) if isinstance(size, int) and size == -1]
     if len(inferred) > 1:
@@ -259,7 +260,7 @@ def _part_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) ->
 
 
 @tf("Tile")
-def tile(c: InferenceContext, x: Value, multiples: Value) -> PartialTensor:
+def tile(c: TensorFlowContext, x: Value, multiples: Value) -> PartialTensor:
     """[*S], multiples [R] -> [*S * multiples]."""
     vector = c.with_rank(multiples.shape, 1)
     shape = x.shape
@@ -272,7 +273,7 @@ def tile(c: InferenceContext, x: Value, multiples: Value) -> PartialTensor:
 
 
 @tf("TileGrad")
-def tile_grad(c: InferenceContext, x: Value, multiples: Value) -> Shape:
+def tile_grad(c: TensorFlowContext, x: Value, multiples: Value) -> Shape:
     """[*S], multiples [R] -> [*S / multiples]."""
     c.with_rank(multiples.shape, 1)
     counts = known_dims(multiples) or (None,) * len(x.shape)
@@ -285,7 +286,7 @@ def tile_grad(c: InferenceContext, x: Value, multiples: Value) -> Shape:
 
 
 @tf("BroadcastTo")
-def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
+def broadcast_to(c: TensorFlowContext, x: Value, shape: Value) -> PartialTensor:
     """[*A], shape [R] -> [*shape], to which A must broadcast."""
     length = c.with_rank(shape.shape, 1)[0]
     if x.shape.dims is not None and not isinstance(length, int):
@@ -299,7 +300,7 @@ def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     )
 
 
-def _broadcast_size(c: InferenceContext, size: Dim | None, wanted: Dim | None, axis: int) -> Dim:
+def _broadcast_size(c: TensorFlowContext, size: Dim | None, wanted: Dim | None, axis: int) -> Dim:
     """The size of a broadcast axis; if the request is unknown, the size itself where that cannot be 1."""
     if wanted is None:
         is_size = size is not None and prove_unit(c, size) is False

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from opdefs.rules.contents.products import ELLIPSIS, einstein_sum, matrix_product
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.common import share_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Operand
+from shapeinf.ops import Operand
 
 
 def product(
-    c: InferenceContext, a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False
+    c: TensorFlowContext, a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False
 ) -> tuple[Dim, Dim]:
     """[*A, M, K], [*B, K, N] -> (M, N): the rows and columns of a product, with axes that may be swapped."""
     rows, inner_a = (c.dim(a, -1), c.dim(a, -2)) if transpose_a else (c.dim(a, -2), c.dim(a, -1))
@@ -26,7 +27,7 @@ def product(
 
 @tf("MatMul")
 def matrix_product_of_tensors(
-    c: InferenceContext, a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bool = False
+    c: TensorFlowContext, a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> PartialTensor:
     """[M, K], [K, N] -> [M, N], for operands that may be transposed."""
     shape = matmul(c, a.shape, b.shape, transpose_a=transpose_a, transpose_b=transpose_b)
@@ -35,7 +36,7 @@ def matrix_product_of_tensors(
 
 @tf("SparseMatMul", "RiscDot", "_FusedMatMul")
 def matmul(
-    c: InferenceContext, a: Shape, b: Shape, *args: Shape, transpose_a: bool = False, transpose_b: bool = False
+    c: TensorFlowContext, a: Shape, b: Shape, *args: Shape, transpose_a: bool = False, transpose_b: bool = False
 ) -> Shape:
     """[M, K], [K, N] -> [M, N], for operands that may be transposed."""
     return Shape(product(c, c.with_rank(a, 2), c.with_rank(b, 2), transpose_a, transpose_b))
@@ -43,13 +44,13 @@ def matmul(
 
 @tf("BatchMatMul")
 def batch_matmul(
-    c: InferenceContext, x: Operand, y: Operand, *, adj_x: bool = False, adj_y: bool = False
+    c: TensorFlowContext, x: Operand, y: Operand, *, adj_x: bool = False, adj_y: bool = False
 ) -> PartialTensor:
     """[*B, M, K], [*B, K, N] -> [*B, M, N], for operands that may be adjoint. Axes of B do not broadcast."""
     return _adjoint_product(c, _batch_shape(c, x.shape, y.shape, adj_x, adj_y), x, y, adj_x, adj_y)
 
 
-def _batch_shape(c: InferenceContext, x: Shape, y: Shape, adj_x: bool, adj_y: bool) -> Shape:
+def _batch_shape(c: TensorFlowContext, x: Shape, y: Shape, adj_x: bool, adj_y: bool) -> Shape:
     x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
     operands = share_rank(c, x, y)
     if operands is None:
@@ -62,14 +63,14 @@ def _batch_shape(c: InferenceContext, x: Shape, y: Shape, adj_x: bool, adj_y: bo
 
 @tf("BatchMatMulV2", "BatchMatMulV3")
 def broadcasting_matmul(
-    c: InferenceContext, x: Operand, y: Operand, *, adj_x: bool = False, adj_y: bool = False
+    c: TensorFlowContext, x: Operand, y: Operand, *, adj_x: bool = False, adj_y: bool = False
 ) -> PartialTensor:
     """[*A, M, K], [*B, K, N] -> [*broadcast(A, B), M, N], for operands that may be adjoint."""
     return _adjoint_product(c, _broadcast_batch_shape(c, x.shape, y.shape, adj_x, adj_y), x, y, adj_x, adj_y)
 
 
 def _adjoint_product(
-    c: InferenceContext, shape: Shape, x: PartialTensor, y: PartialTensor, adj_x: bool, adj_y: bool
+    c: TensorFlowContext, shape: Shape, x: PartialTensor, y: PartialTensor, adj_x: bool, adj_y: bool
 ) -> PartialTensor:
     """The product of matrices, of `shape`; contents of numbers that are their own conjugates."""
     if x.dtype != y.dtype or (x.dtype or "").startswith("complex"):
@@ -77,7 +78,7 @@ def _adjoint_product(
     return matrix_product(c, x.dtype, shape, x, y, transpose_a=adj_x, transpose_b=adj_y)
 
 
-def _broadcast_batch_shape(c: InferenceContext, x: Shape, y: Shape, adj_x: bool, adj_y: bool) -> Shape:
+def _broadcast_batch_shape(c: TensorFlowContext, x: Shape, y: Shape, adj_x: bool, adj_y: bool) -> Shape:
     x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
     rows, columns = product(c, x, y, adj_x, adj_y)
     if x.dims is None or y.dims is None:
@@ -91,7 +92,7 @@ def _broadcast_batch_shape(c: InferenceContext, x: Shape, y: Shape, adj_x: bool,
     *("QuantizedMatMulWithBiasAndRequantize",),
 )
 def quantized_matmul(
-    c: InferenceContext, a: Shape, b: Shape, *others: Shape, transpose_a: bool = False, transpose_b: bool = False
+    c: TensorFlowContext, a: Shape, b: Shape, *others: Shape, transpose_a: bool = False, transpose_b: bool = False
 ) -> tuple[Shape, ...]:
     """[M, K], [K, N], ranges [] or [*] -> [M, N] and its range [], []."""
     for limits in others:
@@ -101,13 +102,13 @@ def quantized_matmul(
 
 
 @tf("Einsum")
-def einsum(c: InferenceContext, *inputs: Operand, equation: str) -> PartialTensor:
+def einsum(c: TensorFlowContext, *inputs: Operand, equation: str) -> PartialTensor:
     """The axes that the letters of the result name. Axes of one letter are equal; those of `...` broadcast."""
     shape = _einsum_shape(c, [x.shape for x in inputs], equation)
     return einstein_sum(c, inputs[0].dtype if inputs else None, equation, shape, inputs)
 
 
-def _einsum_shape(c: InferenceContext, inputs: Sequence[Shape], equation: str) -> Shape:
+def _einsum_shape(c: TensorFlowContext, inputs: Sequence[Shape], equation: str) -> Shape:
     terms, result = _parse_equation(equation)
     if len(terms) != len(inputs):
         raise ShapeError(f"Expected {len(terms)} inputs for the einsum equation {equation}, but got: {len(inputs)}")
@@ -137,7 +138,7 @@ def _parse_equation(equation: str) -> tuple[list[str], str]:
     return terms, parts[1]
 
 
-def _einsum_sides(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+def _einsum_sides(c: TensorFlowContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
     """Record the sizes of an operand's letters in `sizes`; returns `spread` broadcast with its ellipsis axes."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]

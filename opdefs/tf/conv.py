@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import require_multiple
 from opdefs.tf.common import shape_of_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import (
     ConvWindow,
@@ -18,14 +19,14 @@ from opdefs.tf.windows import (
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops import Ints, Value
 
 UNIT = (1, 1, 1, 1)
 
 
 @tf("Conv2D")
 def conv_2d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *,
@@ -50,7 +51,7 @@ def conv_2d(
     return layout.shape(x[layout.batch], spatial, depth, inner)
 
 
-def constrain_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim) -> None:
+def constrain_depths(c: TensorFlowContext, depth: Dim, filter_depth: Dim, output_depth: Dim) -> None:
     """Require that the channels are divisible by those of the filter, and D by the quotient, the number of groups."""
     if filter_depth == 0:
         raise ShapeError("filter must not have zero elements (i.e. all dimensions must be non-zero)")
@@ -73,7 +74,7 @@ def constrain_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_
 
 @tf("Conv3D")
 def conv_3d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *,
@@ -92,7 +93,7 @@ def conv_3d(
 
 @tf("DepthwiseConv2dNative")
 def depthwise_conv_2d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *,
@@ -108,7 +109,7 @@ def depthwise_conv_2d(
 
 @tf("Conv")
 def conv(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *,
@@ -132,7 +133,7 @@ def conv(
     return Shape((*batch, *layout.shape(1, spatial, weights[-1])[1:]))
 
 
-def _operands(c: InferenceContext, x: Shape, weights: Shape, batch_dims: int) -> tuple[Shape, Shape]:
+def _operands(c: TensorFlowContext, x: Shape, weights: Shape, batch_dims: int) -> tuple[Shape, Shape]:
     """Both operands, each of the rank that follows from the other. Raises ShapeError for ranks that do not fit."""
     if batch_dims < 0:
         raise ShapeError(f"Batch dimensions must be non-negative, but got: {batch_dims}")
@@ -150,7 +151,9 @@ def _operands(c: InferenceContext, x: Shape, weights: Shape, batch_dims: int) ->
     return x, weights
 
 
-def _constrain_group_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int) -> None:
+def _constrain_group_depths(
+    c: TensorFlowContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int
+) -> None:
     """Require that the channels of input, filter and output are those of `groups` groups."""
     if groups <= 0:
         raise ShapeError(f"groups attribute should be a positive integer, but got: {groups}")
@@ -167,7 +170,7 @@ def _constrain_group_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, 
 
 @tf("_FusedConv2D")
 def fused_conv_2d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *args: Shape,
@@ -187,7 +190,7 @@ def fused_conv_2d(
 
 @tf("_FusedDepthwiseConv2dNative")
 def fused_depthwise_conv_2d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *args: Shape,
@@ -203,7 +206,7 @@ def fused_depthwise_conv_2d(
 
 @tf("_FusedConv3D")
 def fused_conv_3d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *args: Shape,
@@ -215,7 +218,7 @@ def fused_conv_3d(
 
 @tf("FusedPadConv2D")
 def fused_pad_conv_2d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     paddings: Value,
     filter_: Shape,
@@ -229,7 +232,7 @@ def fused_pad_conv_2d(
 
 @tf("FusedResizeAndPadConv2D")
 def fused_resize_and_pad_conv_2d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     size: Value,
     paddings: Value,
@@ -245,7 +248,7 @@ def fused_resize_and_pad_conv_2d(
     return conv_2d(c, _pad_image(c, resized, paddings), filter_, window=ConvWindow(strides, padding))
 
 
-def _pad_image(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
+def _pad_image(c: TensorFlowContext, x: Shape, paddings: Value) -> Shape:
     """The shape of a padded image, for paddings [4, 2]."""
     rows = c.with_rank(paddings.shape, 2)
     c.with_value(rows[0], 4)
@@ -260,7 +263,7 @@ def _pad_image(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
 
 @tf("Dilation2D")
 def dilation_2d(
-    c: InferenceContext, input_: Shape, filter_: Shape, *, strides: Ints, rates: Ints, padding: str
+    c: TensorFlowContext, input_: Shape, filter_: Shape, *, strides: Ints, rates: Ints, padding: str
 ) -> Shape:
     """[N, H, W, C], [h, w, C] -> [N, H', W', C]."""
     layout = tensor_format("NHWC")
@@ -273,12 +276,12 @@ def dilation_2d(
 
 
 @tf("Dilation2DBackpropInput")
-def dilation_2d_backprop_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+def dilation_2d_backprop_input(c: TensorFlowContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
     """[N, H, W, C], [h, w, C], [N, H', W', C] -> [N, H, W, C]."""
     return input_
 
 
 @tf("Dilation2DBackpropFilter")
-def dilation_2d_backprop_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+def dilation_2d_backprop_filter(c: TensorFlowContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
     """[N, H, W, C], [h, w, C], [N, H', W', C] -> [h, w, C]."""
     return filter_

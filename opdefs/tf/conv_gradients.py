@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from opdefs.rules.operands import require_choice
 from opdefs.rules.window import window_span
 from opdefs.tf.common import shape_of_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import ConvWindow, TensorFormat, VolumeWindow, padding_pairs, spatial_values, tensor_format
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("Conv2DBackpropInput")
 def conv_2d_backprop_input(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_sizes: Value,
     filter_: Shape,
     out_backprop: Shape,
@@ -33,7 +34,7 @@ def conv_2d_backprop_input(
 
 @tf("DepthwiseConv2dNativeBackpropInput")
 def depthwise_conv_2d_backprop_input(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_sizes: Value,
     filter_: Shape,
     out_backprop: Shape,
@@ -52,7 +53,7 @@ def depthwise_conv_2d_backprop_input(
 
 @tf("Conv3DBackpropInputV2")
 def conv_3d_backprop_input(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_sizes: Value,
     filter_: Shape,
     out_backprop: Shape,
@@ -66,7 +67,7 @@ def conv_3d_backprop_input(
 
 
 def _input_shape(
-    c: InferenceContext,
+    c: TensorFlowContext,
     layout: TensorFormat,
     grad: Shape,
     weights: Shape,
@@ -100,7 +101,7 @@ def _input_shape(
     )
 
 
-def _input_size(c: InferenceContext, output: Dim, span: Dim, stride: int, padding: str, pads: int) -> Dim:
+def _input_size(c: TensorFlowContext, output: Dim, span: Dim, stride: int, padding: str, pads: int) -> Dim:
     """The size of an axis whose windows number `output`: exact for stride 1, else an unknown of at most the largest."""
     if stride < 1:
         raise ShapeError(f"Stride must be > 0, but got {stride}")
@@ -111,36 +112,36 @@ def _input_size(c: InferenceContext, output: Dim, span: Dim, stride: int, paddin
 
 
 @tf("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
-def conv_2d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
+def conv_2d_backprop_filter(c: TensorFlowContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
     """[N, H, W, C], [4], [N, H', W', D] -> the shape in `filter_sizes`."""
     return shape_of_rank(c, 1, 4)
 
 
 @tf("Conv3DBackpropFilterV2")
-def conv_3d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
+def conv_3d_backprop_filter(c: TensorFlowContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
     """[N, P, H, W, C], [5], [N, P', H', W', D] -> the shape in `filter_sizes`."""
     return shape_of_rank(c, 1, 5)
 
 
 @tf("Conv2DBackpropInputV2")
-def conv_2d_backprop_of_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+def conv_2d_backprop_of_input(c: TensorFlowContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
     """[N, H, W, C], [h, w, C, D], [N, H', W', D] -> [N, H, W, C]."""
     return c.with_rank(input_, 4)
 
 
 @tf("Conv2DBackpropFilterV2")
-def conv_2d_backprop_of_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+def conv_2d_backprop_of_filter(c: TensorFlowContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
     """[N, H, W, C], [h, w, C, D], [N, H', W', D] -> [h, w, C, D]."""
     return c.with_rank(filter_, 4)
 
 
 @tf("Conv3DBackpropInput")
-def conv_3d_backprop_of_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+def conv_3d_backprop_of_input(c: TensorFlowContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
     """[N, P, H, W, C], [p, h, w, C, D], [N, P', H', W', D] -> [N, P, H, W, C]."""
     return c.with_rank(input_, 5)
 
 
 @tf("Conv3DBackpropFilter")
-def conv_3d_backprop_of_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+def conv_3d_backprop_of_filter(c: TensorFlowContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
     """[N, P, H, W, C], [p, h, w, C, D], [N, P', H', W', D] -> [p, h, w, C, D]."""
     return c.with_rank(filter_, 5)

@@ -9,21 +9,22 @@ from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.contents.products import sum_elements
 from opdefs.rules.contents.segments import reduce_rows
 from opdefs.tf.common import require_scalars, size_from_scalar
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("Bincount")
-def bincount(c: InferenceContext, arr: Value, size: Value, weights: Value) -> PartialTensor:
+def bincount(c: TensorFlowContext, arr: Value, size: Value, weights: Value) -> PartialTensor:
     """[*S], size [], weights [*S] or [0] -> [size]: the number of each value, or the sum of its weights."""
     c.with_rank(size.shape, 0)
     return _count_values(c, arr, c.vector(size_from_scalar(c, size, 1)), weights)
 
 
 def _count_values(
-    c: InferenceContext, x: PartialTensor, shape: Shape, weights: PartialTensor, *, binary: bool = False
+    c: TensorFlowContext, x: PartialTensor, shape: Shape, weights: PartialTensor, *, binary: bool = False
 ) -> PartialTensor:
     """The number of each value of all elements, or the sum of its weights; with `binary`, whether it occurs."""
     numbers = known_ints(x)
@@ -42,7 +43,7 @@ def _count_values(
 
 @tf("DenseBincount")
 def dense_bincount(
-    c: InferenceContext, input: Value, size: Value, weights: Value, *, binary_output: bool = False
+    c: TensorFlowContext, input: Value, size: Value, weights: Value, *, binary_output: bool = False
 ) -> PartialTensor:
     """[N] or [B, N], size [], weights -> [size] or [B, size]; contents of vectors, as of Bincount."""
     x = c.with_rank_at_most(input.shape, 2)
@@ -58,7 +59,7 @@ def dense_bincount(
 
 @tf("SparseBincount")
 def sparse_bincount(
-    c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value, size: Value, weights: Shape
+    c: TensorFlowContext, indices: Shape, values: Shape, dense_shape: Value, size: Value, weights: Shape
 ) -> Shape:
     """A sparse [N] or [B, N], size [], weights -> [size] or [B, size]."""
     c.with_rank(size.shape, 0)
@@ -76,7 +77,7 @@ def sparse_bincount(
 
 
 @tf("RaggedBincount")
-def ragged_bincount(c: InferenceContext, splits: Shape, values: Shape, size: Value, weights: Shape) -> Shape:
+def ragged_bincount(c: TensorFlowContext, splits: Shape, values: Shape, size: Value, weights: Shape) -> Shape:
     """Row splits [B + 1], values, size [], weights -> [B, size]."""
     c.with_rank(size.shape, 0)
     rows = c.subtract(c.with_rank(splits, 1)[0], 1)
@@ -84,7 +85,7 @@ def ragged_bincount(c: InferenceContext, splits: Shape, values: Shape, size: Val
 
 
 @tf("HistogramFixedWidth")
-def histogram(c: InferenceContext, values: Shape, value_range: Shape, nbins: Value) -> Shape:
+def histogram(c: TensorFlowContext, values: Shape, value_range: Shape, nbins: Value) -> Shape:
     """[*S], range [2], nbins [] -> [nbins]."""
     c.with_value(c.with_rank(value_range, 1)[0], 2)
     c.with_rank(nbins.shape, 0)
@@ -92,7 +93,7 @@ def histogram(c: InferenceContext, values: Shape, value_range: Shape, nbins: Val
 
 
 @tf("SobolSample")
-def sobol_sample(c: InferenceContext, dim: Value, num_results: Value, skip: Shape) -> Shape:
+def sobol_sample(c: TensorFlowContext, dim: Value, num_results: Value, skip: Shape) -> Shape:
     """Scalars `dim`, `num_results` and `skip` -> [num_results, dim]."""
     require_scalars(c, dim.shape, num_results.shape, skip)
     return c.matrix(size_from_scalar(c, num_results, 1), size_from_scalar(c, dim, 0))
@@ -102,7 +103,7 @@ def sobol_sample(c: InferenceContext, dim: Value, num_results: Value, skip: Shap
 
 
 @tf("KMC2ChainInitialization")
-def chain_initialization(c: InferenceContext, distances: Shape, seed: Shape) -> Shape:
+def chain_initialization(c: TensorFlowContext, distances: Shape, seed: Shape) -> Shape:
     """[N], [] -> []: an index."""
     c.with_rank(distances, 1)
     return c.scalar()
@@ -110,14 +111,14 @@ def chain_initialization(c: InferenceContext, distances: Shape, seed: Shape) -> 
 
 @tf("KmeansPlusPlusInitialization")
 def initial_centers(
-    c: InferenceContext, points: Shape, num_to_sample: Value, seed: Shape, num_retries_per_sample: Shape
+    c: TensorFlowContext, points: Shape, num_to_sample: Value, seed: Shape, num_retries_per_sample: Shape
 ) -> Shape:
     """[N, D], num_to_sample [], [], [] -> [num_to_sample, D]."""
     return c.matrix(size_from_scalar(c, num_to_sample, 1), c.with_rank(points, 2)[1])
 
 
 @tf("NearestNeighbors")
-def nearest_neighbors(c: InferenceContext, points: Shape, centers: Shape, k: Value) -> tuple[Shape, Shape]:
+def nearest_neighbors(c: TensorFlowContext, points: Shape, centers: Shape, k: Value) -> tuple[Shape, Shape]:
     """[N, D], [M, D], k [] -> the indices and the distances [N, min(k, M)] of the nearest centers."""
     points, centers = c.with_rank(points, 2), c.with_rank(centers, 2)
     c.merge(points[1], centers[1])

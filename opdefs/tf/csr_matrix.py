@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from opdefs.rules.operands import prove_unit
 from opdefs.tf.common import broadcast_binary_op_output_shape, require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.contraction import product
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import sparse_sizes
 from shapeinf.lattice import HandleType, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
-def matrix_behind(c: InferenceContext, handle: TensorType, name: str, least: int = 2) -> TensorType:
+def matrix_behind(c: TensorFlowContext, handle: TensorType, name: str, least: int = 2) -> TensorType:
     """The type of the dense matrix behind a handle, of rank `least` to 3.
 
     Raises NotKnown where the handle is unknown, as for an argument of a function.
@@ -34,7 +35,7 @@ def handle_of(dtype: str | None, shape: Shape) -> HandleType:
     return HandleType("variant", Shape(()), (TensorType(dtype, shape),))
 
 
-def _matrix_shape(c: InferenceContext, shape: Shape) -> Shape:
+def _matrix_shape(c: TensorFlowContext, shape: Shape) -> Shape:
     """The shape. Raises ShapeError unless its rank is 2 or 3."""
     if shape.rank not in (2, 3):
         rank = -1 if shape.rank is None else shape.rank
@@ -43,7 +44,7 @@ def _matrix_shape(c: InferenceContext, shape: Shape) -> Shape:
 
 
 @tf("SparseTensorToCSRSparseMatrix")
-def sparse_tensor_to_csr(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value) -> HandleType:
+def sparse_tensor_to_csr(c: TensorFlowContext, indices: Shape, values: Shape, dense_shape: Value) -> HandleType:
     """A sparse [*B, M, N] -> a CSR [*B, M, N]; the rank may follow from the indices."""
     rank = c.concrete(c.with_rank(indices, 2)[1])
     shape = c.make_shape_from_shape_tensor(2)
@@ -53,7 +54,7 @@ def sparse_tensor_to_csr(c: InferenceContext, indices: Shape, values: Shape, den
 
 
 @tf("CSRSparseMatrixToSparseTensor")
-def csr_to_sparse_tensor(c: InferenceContext, sparse_matrix: TensorType) -> tuple[Shape, Shape, Shape]:
+def csr_to_sparse_tensor(c: TensorFlowContext, sparse_matrix: TensorType) -> tuple[Shape, Shape, Shape]:
     """A CSR [*B, M, N] -> its sparse form: indices [nnz, R], values [nnz] and the dense shape [R]."""
     shape = matrix_behind(c, sparse_matrix, "sparse_matrix", 0).shape
     count = c.fresh_at_most(c.numel(shape), "nnz")
@@ -61,7 +62,7 @@ def csr_to_sparse_tensor(c: InferenceContext, sparse_matrix: TensorType) -> tupl
 
 
 @tf("DenseToCSRSparseMatrix")
-def dense_to_csr(c: InferenceContext, dense_input: Shape, indices: Shape) -> HandleType:
+def dense_to_csr(c: TensorFlowContext, dense_input: Shape, indices: Shape) -> HandleType:
     """[*B, M, N], indices [nnz, R] -> a CSR [*B, M, N]."""
     dense = c.store.canon_shape(dense_input)
     if dense.rank not in (2, 3):
@@ -75,13 +76,13 @@ def dense_to_csr(c: InferenceContext, dense_input: Shape, indices: Shape) -> Han
 
 
 @tf("CSRSparseMatrixToDense")
-def csr_to_dense(c: InferenceContext, sparse_input: TensorType) -> Shape:
+def csr_to_dense(c: TensorFlowContext, sparse_input: TensorType) -> Shape:
     """A CSR [*B, M, N] -> [*B, M, N]."""
     return matrix_behind(c, sparse_input, "sparse_matrix", 0).shape
 
 
 @tf("CSRSparseMatrixComponents")
-def csr_components(c: InferenceContext, csr_sparse_matrix: TensorType, index: Shape) -> tuple[Shape, Shape, Shape]:
+def csr_components(c: TensorFlowContext, csr_sparse_matrix: TensorType, index: Shape) -> tuple[Shape, Shape, Shape]:
     """A CSR [*B, M, N], index [] -> row starts [M + 1], columns [nnz] and values [nnz] of one matrix."""
     shape = matrix_behind(c, csr_sparse_matrix, "csr_sparse_matrix").shape
     if index.rank != 0:
@@ -92,13 +93,13 @@ def csr_components(c: InferenceContext, csr_sparse_matrix: TensorType, index: Sh
 
 
 @tf("SparseMatrixNNZ")
-def csr_count(c: InferenceContext, sparse_matrix: TensorType) -> Shape:
+def csr_count(c: TensorFlowContext, sparse_matrix: TensorType) -> Shape:
     """A CSR [*B, M, N] -> [*B]: the number of values of each matrix."""
     shape = matrix_behind(c, sparse_matrix, "sparse_matrix").shape
     return Shape(shape[:-2])
 
 
-def _is_transposed(c: InferenceContext, side: str, transpose: bool, adjoint: bool) -> bool:
+def _is_transposed(c: TensorFlowContext, side: str, transpose: bool, adjoint: bool) -> bool:
     """Whether an operand is transposed. Raises ShapeError if it is both transposed and adjoint."""
     if adjoint and transpose:
         c.fail(f"Only one of adjoint_{side} and transpose_{side} may be true.")
@@ -107,7 +108,7 @@ def _is_transposed(c: InferenceContext, side: str, transpose: bool, adjoint: boo
 
 @tf("SparseMatrixMatMul", "_MklNativeSparseMatrixMatMul")
 def csr_matmul(
-    c: InferenceContext,
+    c: TensorFlowContext,
     a: TensorType,
     b: Shape,
     *,
@@ -130,7 +131,7 @@ def csr_matmul(
 
 @tf("SparseMatrixSparseMatMul")
 def csr_product(
-    c: InferenceContext,
+    c: TensorFlowContext,
     a: TensorType,
     b: TensorType,
     *,
@@ -149,7 +150,7 @@ def csr_product(
 
 
 @tf("SparseMatrixMul")
-def csr_scaling(c: InferenceContext, a: TensorType, b: Shape) -> HandleType:
+def csr_scaling(c: TensorFlowContext, a: TensorType, b: Shape) -> HandleType:
     """A CSR [*B, M, N], [] or [B, 1, 1] -> a CSR [*B, M, N]: all matrices, or each times its own factor."""
     matrix, factor = matrix_behind(c, a, "a", 0), c.with_rank_at_most(b, 3)
     if factor.dims is None:
@@ -166,7 +167,7 @@ def csr_scaling(c: InferenceContext, a: TensorType, b: Shape) -> HandleType:
 
 
 @tf("SparseMatrixAdd")
-def csr_sum(c: InferenceContext, a: TensorType, b: TensorType, alpha: Shape, beta: Shape) -> HandleType:
+def csr_sum(c: TensorFlowContext, a: TensorType, b: TensorType, alpha: Shape, beta: Shape) -> HandleType:
     """CSR [*B, M, N], [*B, M, N], alpha [], beta [] -> a CSR [*B, M, N]."""
     require_scalars(c, alpha, beta)
     left, right = matrix_behind(c, a, "a"), matrix_behind(c, b, "b")
@@ -174,13 +175,13 @@ def csr_sum(c: InferenceContext, a: TensorType, b: TensorType, alpha: Shape, bet
 
 
 @tf("SparseMatrixZeros")
-def csr_zeros(c: InferenceContext, dense_shape: Value) -> HandleType:
+def csr_zeros(c: TensorFlowContext, dense_shape: Value) -> HandleType:
     """Dense shape [R] -> a CSR of that shape without values."""
     return handle_of(c.attr("type"), _matrix_shape(c, c.make_shape_from_shape_tensor(0)))
 
 
 @tf("SparseMatrixTranspose")
-def csr_transpose(c: InferenceContext, input: TensorType) -> HandleType:
+def csr_transpose(c: TensorFlowContext, input: TensorType) -> HandleType:
     """A CSR [*B, M, N] -> a CSR [*B, N, M]."""
     matrix = matrix_behind(c, input, "input")
     *batch, rows, columns = matrix.shape
@@ -188,20 +189,20 @@ def csr_transpose(c: InferenceContext, input: TensorType) -> HandleType:
 
 
 @tf("SparseMatrixSoftmax")
-def csr_softmax(c: InferenceContext, logits: TensorType) -> HandleType:
+def csr_softmax(c: TensorFlowContext, logits: TensorType) -> HandleType:
     """A CSR [*B, M, N] -> a CSR [*B, M, N]."""
     matrix = matrix_behind(c, logits, "logits")
     return handle_of(matrix.dtype, matrix.shape)
 
 
 @tf("SparseMatrixSoftmaxGrad")
-def csr_softmax_grad(c: InferenceContext, softmax: TensorType, grad_softmax: TensorType) -> HandleType:
+def csr_softmax_grad(c: TensorFlowContext, softmax: TensorType, grad_softmax: TensorType) -> HandleType:
     """CSR [*B, M, N], [*B, M, N] -> a CSR [*B, M, N]."""
     matrix, gradient = matrix_behind(c, softmax, "softmax"), matrix_behind(c, grad_softmax, "grad_softmax")
     return handle_of(gradient.dtype, c.merge(matrix.shape, gradient.shape))
 
 
-def _square(c: InferenceContext, handle: TensorType) -> TensorType:
+def _square(c: TensorFlowContext, handle: TensorType) -> TensorType:
     """The type of square matrices behind a handle."""
     matrix = matrix_behind(c, handle, "Sparse matrix")
     size = c.merge(matrix.shape[-2:][0], matrix.shape[-1:][0])
@@ -209,13 +210,13 @@ def _square(c: InferenceContext, handle: TensorType) -> TensorType:
 
 
 @tf("SparseMatrixOrderingAMD")
-def csr_ordering(c: InferenceContext, input: TensorType) -> Shape:
+def csr_ordering(c: TensorFlowContext, input: TensorType) -> Shape:
     """A CSR [*B, N, N] -> [*B, N]: a permutation of the rows of each matrix."""
     return Shape(_square(c, input).shape[:-1])
 
 
 @tf("SparseMatrixSparseCholesky")
-def csr_cholesky(c: InferenceContext, input: TensorType, permutation: Shape) -> HandleType:
+def csr_cholesky(c: TensorFlowContext, input: TensorType, permutation: Shape) -> HandleType:
     """A CSR [*B, N, N], permutations [*B, N] -> a CSR [*B, N, N]."""
     matrix = _square(c, input)
     order = c.with_rank_at_most(c.with_rank_at_least(permutation, 1), 2)

@@ -10,16 +10,17 @@ from opdefs.rules.contents.progressions import extremes, progression
 from opdefs.rules.contents.rearrangement import choose_slices
 from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.unknowns import fresh_count, nonzero_count
+from opdefs.tf.context import TensorFlowContext
+from opdefs.tf.context.contents import MAX_DIMENSIONS
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import known_sizes
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Progression, Shape
-from shapeinf.ops import InferenceContext, Value
-from shapeinf.ops.from_tensors import MAX_DIMENSIONS
+from shapeinf.ops import Value
 
 
 @tf("Where")
-def where(c: InferenceContext, condition: Value) -> PartialTensor:
+def where(c: TensorFlowContext, condition: Value) -> PartialTensor:
     """[*S] -> [count, rank]: the positions of the elements that are not zero."""
     if condition.shape.dims is None:
         return PartialTensor(None, Shape((c.fresh("count"), c.fresh("rank"))), None)
@@ -34,14 +35,14 @@ def where(c: InferenceContext, condition: Value) -> PartialTensor:
     return PartialTensor(None, Shape((count, rank)), None)
 
 
-def _true_count(c: InferenceContext, decided: Sequence[bool | None]) -> Dim:
+def _true_count(c: TensorFlowContext, decided: Sequence[bool | None]) -> Dim:
     """The number of true elements, where None is undecided."""
     least, most = decided.count(True), len(decided) - decided.count(False)
     return least if least == most else fresh_count(c, most, least)
 
 
 @tf("Unique")
-def unique(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
+def unique(c: TensorFlowContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
     """[n] -> the m distinct elements [m], in the order of their first occurrence, and an index [n] for each element."""
     shape = c.with_rank(x.shape, 1)
     distinct = distinct_slices(c, x, None, ordered=False)
@@ -52,7 +53,7 @@ def unique(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
 
 
 @tf("UniqueWithCounts")
-def unique_with_counts(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
+def unique_with_counts(c: TensorFlowContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
     """As Unique, with the number of occurrences [m] of each distinct element."""
     distinct = distinct_slices(c, x, None, ordered=False) if x.shape.rank == 1 else None
     if distinct is None:
@@ -72,7 +73,7 @@ def _distinct_parts(x: PartialTensor, distinct: Distinct, axis: int | None) -> t
     return values, index, PartialTensor(None, Shape((count,)), distinct.counts)
 
 
-def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
+def _distinct_count(c: TensorFlowContext, x: PartialTensor, size: Dim) -> Dim:
     """The number of distinct elements of a tensor of `size` elements: at least 1, or 0 for a size of 0."""
     if isinstance(size, int) and size <= 1:
         return size
@@ -81,24 +82,24 @@ def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
     return fresh_count(c, size, 1 if c.prove_le(1, size) is True else 0)
 
 
-def _count_of_equal(c: InferenceContext, size: Dim) -> Dim:
+def _count_of_equal(c: TensorFlowContext, size: Dim) -> Dim:
     """The number of distinct elements among `size` equal ones: 1, or 0 for a size of 0."""
     return 1 if c.prove_le(1, size) is True else c.fresh("count", 0, 1)
 
 
 @tf("UniqueV2")
-def unique_along_axis(c: InferenceContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
+def unique_along_axis(c: TensorFlowContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
     """[*P, n, *Q], axis [1] or [0] -> the distinct slices [*P, m, *Q], and an index [n] for each slice."""
     return _unique_slices(c, x, axis)[:2]
 
 
 @tf("UniqueWithCountsV2")
-def unique_along_axis_with_counts(c: InferenceContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
+def unique_along_axis_with_counts(c: TensorFlowContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
     """As UniqueV2, with the number of occurrences [m] of each distinct slice."""
     return _unique_slices(c, x, axis)
 
 
-def _unique_slices(c: InferenceContext, x: PartialTensor, axis: PartialTensor) -> tuple[PartialTensor | Shape, ...]:
+def _unique_slices(c: TensorFlowContext, x: PartialTensor, axis: PartialTensor) -> tuple[PartialTensor | Shape, ...]:
     """The distinct slices, an index for each slice, and the counts."""
     named = known_ints(axis)
     if x.shape.rank == 1 and (named is None or named in ((), (0,), (-1,))):
@@ -120,7 +121,7 @@ def _unique_slices(c: InferenceContext, x: PartialTensor, axis: PartialTensor) -
 
 
 @tf("ListDiff")
-def list_difference(c: InferenceContext, x: Value, y: Value) -> tuple[PartialTensor, ...]:
+def list_difference(c: TensorFlowContext, x: Value, y: Value) -> tuple[PartialTensor, ...]:
     """[n], [m] -> the k elements [k] of the first vector that are not in the second one, and their indices [k]."""
     size = c.with_rank(x.shape, 1)[0]
     c.with_rank(y.shape, 1)
@@ -132,7 +133,7 @@ def list_difference(c: InferenceContext, x: Value, y: Value) -> tuple[PartialTen
     return choose_slices(x, remaining, 0, vector), PartialTensor(None, vector, remaining)
 
 
-def _difference_count(c: InferenceContext, x: PartialTensor, y: PartialTensor, size: Dim) -> Dim:
+def _difference_count(c: TensorFlowContext, x: PartialTensor, y: PartialTensor, size: Dim) -> Dim:
     """The number of remaining elements: all of them if none is removed."""
     if y.shape.dims == (0,):
         return size
@@ -144,7 +145,7 @@ def _difference_count(c: InferenceContext, x: PartialTensor, y: PartialTensor, s
 
 @tf("DynamicPartition")
 def dynamic_partition(
-    c: InferenceContext, data: Value, partitions: Value, *, num_partitions: int
+    c: TensorFlowContext, data: Value, partitions: Value, *, num_partitions: int
 ) -> tuple[PartialTensor, ...]:
     """[*I, *D], numbers of partitions [*I] -> [n, *D]... for each partition."""
     c.merge_prefix(data.shape, partitions.shape)
@@ -177,7 +178,7 @@ def _partition(data: PartialTensor, rest: Sequence[Dim], numbers: Sequence[int],
 
 
 @tf("DynamicStitch", "ParallelDynamicStitch")
-def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
+def dynamic_stitch(c: TensorFlowContext, *inputs: Value) -> PartialTensor:
     """[*I]..., [*I, *D]... -> [n, *D], where n - 1 is the largest index."""
     count = len(inputs) // 2
     indices, data = inputs[:count], inputs[count:]
@@ -202,7 +203,7 @@ def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
     return _stitch(shape, [n for n in numbers if n is not None], data)
 
 
-def _stitched_size(c: InferenceContext, indices: Sequence[PartialTensor], numbers: Sequence[object]) -> Dim:
+def _stitched_size(c: TensorFlowContext, indices: Sequence[PartialTensor], numbers: Sequence[object]) -> Dim:
     """One more than the largest index; 0 if there are no indices."""
     highs: list[Dim] = []
     for index, known in zip(indices, numbers, strict=True):
@@ -233,7 +234,7 @@ def _stitch(shape: Shape, numbers: Sequence[Sequence[int]], data: Sequence[Parti
 
 @tf("EditDistance")
 def edit_distance(
-    c: InferenceContext,
+    c: TensorFlowContext,
     hypothesis_indices: Shape,
     hypothesis_values: Shape,
     hypothesis_shape: Value,

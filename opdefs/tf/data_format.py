@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from opdefs.rules.contents.elements import element_array, known_ints
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import PartialTensor
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("DataFormatDimMap")
-def map_axes(c: InferenceContext, x: Value, *, src_format: str = "NHWC", dst_format: str = "NCHW") -> PartialTensor:
+def map_axes(c: TensorFlowContext, x: Value, *, src_format: str = "NHWC", dst_format: str = "NCHW") -> PartialTensor:
     """[*S] -> [*S]: for each axis of the old format, its position in the new one."""
     order = _order(c, src_format, dst_format)
     axes = known_ints(x)
@@ -20,7 +21,7 @@ def map_axes(c: InferenceContext, x: Value, *, src_format: str = "NHWC", dst_for
 
 @tf("DataFormatVecPermute")
 def permute_vector(
-    c: InferenceContext, x: Value, *, src_format: str = "NHWC", dst_format: str = "NCHW"
+    c: TensorFlowContext, x: Value, *, src_format: str = "NHWC", dst_format: str = "NCHW"
 ) -> PartialTensor:
     """[R] or [R, 2] -> the same: rows in the order of the new format, one for each axis or each spatial axis."""
     shape = c.with_rank_at_most(c.with_rank_at_least(x.shape, 1), 2)
@@ -37,7 +38,7 @@ def permute_vector(
     return PartialTensor(x.dtype, shape, rows.reshape(-1).tolist())
 
 
-def _order(c: InferenceContext, source: str, target: str) -> list[int]:
+def _order(c: TensorFlowContext, source: str, target: str) -> list[int]:
     """The position in the target of each letter of the source. Raises ShapeError unless both have the same letters."""
     if sorted(source) != sorted(target) or len(set(source)) != len(source):
         c.fail("both data formats must have the same letters", source, target)

@@ -6,6 +6,7 @@ A dataset declares these in `output_types` and `output_shapes`; the types of its
 from __future__ import annotations
 
 from opdefs.rules.contents.elements import known_dims
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (
     Dtypes,
@@ -20,7 +21,7 @@ from opdefs.tf.handles import (
 from opdefs.tf.tensor_list import tail_of
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 def create_dataset(values: Values) -> HandleType:
@@ -28,7 +29,7 @@ def create_dataset(values: Values) -> HandleType:
     return HandleType("variant", SCALAR, values)
 
 
-def _dataset(c: InferenceContext, dtypes: Dtypes, shapes: Shapes, known: Values = None) -> HandleType:
+def _dataset(c: TensorFlowContext, dtypes: Dtypes, shapes: Shapes, known: Values = None) -> HandleType:
     """The handle of a dataset whose declared types are refined by known ones."""
     return create_dataset(refine_values(c, declared_values(c, dtypes, shapes), known))
 
@@ -95,14 +96,14 @@ def _dataset(c: InferenceContext, dtypes: Dtypes, shapes: Shapes, known: Values 
     "WindowOp",
 )
 def declared_dataset(
-    c: InferenceContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
     """A dataset with elements of the declared types."""
     return _dataset(c, output_types, output_shapes)
 
 
 @tf("PaddedBatchDataset", "PaddedBatchDatasetV2")
-def padded_batch_dataset(c: InferenceContext, *inputs: Shape, output_shapes: Shapes) -> HandleType:
+def padded_batch_dataset(c: TensorFlowContext, *inputs: Shape, output_shapes: Shapes) -> HandleType:
     """A dataset of stacked elements, padded to the declared shapes."""
     return _dataset(c, c.attr("Toutput_types"), output_shapes)
 
@@ -162,7 +163,7 @@ def padded_batch_dataset(c: InferenceContext, *inputs: Shape, output_shapes: Sha
     "UniqueDataset",
 )
 def same_elements(
-    c: InferenceContext, input_dataset: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, input_dataset: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
     """A dataset with elements of its first input."""
     return _dataset(c, output_types, output_shapes, values_behind(input_dataset))
@@ -178,27 +179,27 @@ def same_elements(
     "RewriteDataset",
 )
 def elements_of_any(
-    c: InferenceContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
     """A dataset with elements of several inputs, or of parts of them: of the declared types."""
     return _dataset(c, output_types, output_shapes)
 
 
 @tf("TensorDataset")
-def tensor_dataset(c: InferenceContext, *components: TensorType, output_shapes: Shapes) -> HandleType:
+def tensor_dataset(c: TensorFlowContext, *components: TensorType, output_shapes: Shapes) -> HandleType:
     """A dataset of one element."""
     return _dataset(c, c.attr("Toutput_types"), output_shapes, tuple(map(without_elements, components)))
 
 
 @tf("TensorSliceDataset")
-def tensor_slice_dataset(c: InferenceContext, *components: TensorType, output_shapes: Shapes) -> HandleType:
+def tensor_slice_dataset(c: TensorFlowContext, *components: TensorType, output_shapes: Shapes) -> HandleType:
     """A dataset of the rows of its inputs."""
     return _dataset(c, c.attr("Toutput_types"), output_shapes, tuple(tail_of(c, component) for component in components))
 
 
 @tf("ZipDataset")
 def zip_dataset(
-    c: InferenceContext, *input_datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, *input_datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
     """A dataset of the components of all inputs."""
     parts = [values_behind(dataset) for dataset in input_datasets]
@@ -208,7 +209,7 @@ def zip_dataset(
 
 @tf("BatchDatasetV2")
 def batch_dataset(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_dataset: TensorType,
     batch_size: Value,
     drop_remainder: Value,
@@ -223,7 +224,7 @@ def batch_dataset(
 
 @tf("BatchDataset")
 def old_batch_dataset(
-    c: InferenceContext, input_dataset: TensorType, batch_size: Value, *, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, input_dataset: TensorType, batch_size: Value, *, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
     """As BatchDatasetV2; the last element may be shorter."""
     return _batches(c, input_dataset, batch_size, output_types, output_shapes)
@@ -231,7 +232,7 @@ def old_batch_dataset(
 
 @tf("ParallelBatchDataset")
 def parallel_batch_dataset(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_dataset: TensorType,
     batch_size: Value,
     num_parallel_calls: Shape,
@@ -246,7 +247,7 @@ def parallel_batch_dataset(
 
 
 def _batches(
-    c: InferenceContext,
+    c: TensorFlowContext,
     dataset: TensorType,
     batch_size: PartialTensor,
     dtypes: Dtypes,
@@ -273,13 +274,13 @@ def _batches(
     "MatchingFilesDataset",
     "ExperimentalMatchingFilesDataset",
 )
-def text_dataset(c: InferenceContext, *inputs: Shape) -> HandleType:
+def text_dataset(c: TensorFlowContext, *inputs: Shape) -> HandleType:
     """A dataset of strings []."""
     return create_dataset((TensorType("string", SCALAR),))
 
 
 @tf("SparseTensorSliceDataset")
-def sparse_tensor_slice_dataset(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Shape) -> HandleType:
+def sparse_tensor_slice_dataset(c: TensorFlowContext, indices: Shape, values: Shape, dense_shape: Shape) -> HandleType:
     """A sparse [N, *S] -> a dataset of the indices, values and dense shape of each row."""
     rank = c.subtract(c.dim(c.with_rank(dense_shape, 1), 0), 1)
     count = c.fresh_at_most(c.dim(c.with_rank(values, 1), 0), "count")
@@ -288,13 +289,13 @@ def sparse_tensor_slice_dataset(c: InferenceContext, indices: Shape, values: Sha
 
 
 @tf("DatasetFromGraph")
-def dataset_from_graph(c: InferenceContext, graph_def: Shape) -> HandleType:
+def dataset_from_graph(c: TensorFlowContext, graph_def: Shape) -> HandleType:
     """A dataset of elements of unknown types."""
     return create_dataset(None)
 
 
 @tf("WrapDatasetVariant", "UnwrapDatasetVariant")
-def wrapped_dataset(c: InferenceContext, input_handle: TensorType) -> TensorType:
+def wrapped_dataset(c: TensorFlowContext, input_handle: TensorType) -> TensorType:
     """The same dataset."""
     return input_handle
 
@@ -304,7 +305,7 @@ def wrapped_dataset(c: InferenceContext, input_handle: TensorType) -> TensorType
 
 @tf("ReduceDataset")
 def reduce_dataset(
-    c: InferenceContext, input_dataset: Shape, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, input_dataset: Shape, *others: Shape, output_types: Dtypes, output_shapes: Shapes
 ) -> tuple[TensorType, ...]:
     """The last state, of the declared types."""
     return declared_values(c, output_types, output_shapes)
@@ -312,7 +313,7 @@ def reduce_dataset(
 
 @tf("DatasetToSingleElement", "GetElementAtIndex", "OptionalGetValue", "UncompressElement")
 def element(
-    c: InferenceContext, holder: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, holder: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
 ) -> tuple[TensorType, ...]:
     """The components of an element."""
     values = refine_values(c, declared_values(c, output_types, output_shapes), values_behind(holder))
@@ -320,24 +321,24 @@ def element(
 
 
 @tf("DatasetCardinality", "ExperimentalDatasetCardinality", "DatasetFingerprint", "DatasetToGraph", "DatasetToGraphV2")
-def property_of_a_dataset(c: InferenceContext, input_dataset: Shape) -> Shape:
+def property_of_a_dataset(c: TensorFlowContext, input_dataset: Shape) -> Shape:
     """[] -> []: the property."""
     return SCALAR
 
 
 @tf("RegisterDataset", "RegisterDatasetV2")
-def register_dataset(c: InferenceContext, dataset: Shape, address: Shape, protocol: Shape) -> Shape:
+def register_dataset(c: TensorFlowContext, dataset: Shape, address: Shape, protocol: Shape) -> Shape:
     """[]: the id of the dataset."""
     return SCALAR
 
 
 @tf("DatasetToTFRecord", "ExperimentalDatasetToTFRecord")
-def write_dataset(c: InferenceContext, input_dataset: Shape, filename: Shape, compression_type: Shape) -> None:
+def write_dataset(c: TensorFlowContext, input_dataset: Shape, filename: Shape, compression_type: Shape) -> None:
     """No outputs."""
 
 
 @tf("SaveDataset")
-def save_dataset(c: InferenceContext, input_dataset: Shape, path: Shape, *others: Shape) -> None:
+def save_dataset(c: TensorFlowContext, input_dataset: Shape, path: Shape, *others: Shape) -> None:
     """No outputs."""
 
 
@@ -345,18 +346,18 @@ def save_dataset(c: InferenceContext, input_dataset: Shape, path: Shape, *others
 
 
 @tf("OptionalFromValue", "CompressElement")
-def optional_from_value(c: InferenceContext, *components: TensorType) -> HandleType:
+def optional_from_value(c: TensorFlowContext, *components: TensorType) -> HandleType:
     """A holder of these components."""
     return create_dataset(tuple(map(without_elements, components)))
 
 
 @tf("OptionalNone")
-def optional_none(c: InferenceContext) -> HandleType:
+def optional_none(c: TensorFlowContext) -> HandleType:
     """A holder of nothing."""
     return create_dataset(())
 
 
 @tf("OptionalHasValue")
-def optional_has_value(c: InferenceContext, optional: Shape) -> Shape:
+def optional_has_value(c: TensorFlowContext, optional: Shape) -> Shape:
     """[] -> []: a bool."""
     return SCALAR

@@ -5,15 +5,16 @@ from __future__ import annotations
 from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.contents.rearrangement import diagonal_matrix, diagonal_part, keep_band, replace_diagonal
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("BatchMatrixBandPart", "MatrixBandPart", in_place=(0,))
-def band_part(c: InferenceContext, input: Value, num_lower: Value, num_upper: Value) -> PartialTensor:
+def band_part(c: TensorFlowContext, input: Value, num_lower: Value, num_upper: Value) -> PartialTensor:
     """[*B, M, N], [], [] -> [*B, M, N]: zeros outside a band of diagonals; a negative number keeps that side."""
     limits = [known_ints(number) for number in (num_lower, num_upper)]
     if input.elements is None or not all(limits) or len(input.shape) < 2:
@@ -23,14 +24,14 @@ def band_part(c: InferenceContext, input: Value, num_lower: Value, num_upper: Va
 
 
 @tf("BatchMatrixDiag", "MatrixDiag")
-def diagonal_matrices(c: InferenceContext, diagonal: Value) -> PartialTensor:
+def diagonal_matrices(c: TensorFlowContext, diagonal: Value) -> PartialTensor:
     """[*B, M] -> [*B, M, M]."""
     x = c.with_rank_at_least(diagonal.shape, 1)
     return diagonal_matrix(diagonal, c.concatenate(x, c.vector(c.dim(x, -1))))
 
 
 @tf("BatchMatrixDiagPart", "MatrixDiagPart")
-def main_diagonals(c: InferenceContext, input: Value) -> PartialTensor:
+def main_diagonals(c: TensorFlowContext, input: Value) -> PartialTensor:
     """[*B, M, N] -> [*B, min(M, N)]."""
     x = c.with_rank_at_least(input.shape, 2)
     shape = c.concatenate(c.subshape(x, 0, -2), c.vector(c.min(c.dim(x, -2), c.dim(x, -1))))
@@ -38,12 +39,12 @@ def main_diagonals(c: InferenceContext, input: Value) -> PartialTensor:
 
 
 @tf("BatchMatrixSetDiag", "MatrixSetDiag", in_place=(0,))
-def set_main_diagonals(c: InferenceContext, input: Value, diagonal: Value) -> PartialTensor:
+def set_main_diagonals(c: TensorFlowContext, input: Value, diagonal: Value) -> PartialTensor:
     """[*B, M, N], main diagonals [*B, min(M, N)] -> [*B, M, N]."""
     return replace_diagonal(input, diagonal, _shape_with_diagonals(c, input.shape, diagonal.shape))
 
 
-def _shape_with_diagonals(c: InferenceContext, input: Shape, diagonal: Shape) -> Shape:
+def _shape_with_diagonals(c: TensorFlowContext, input: Shape, diagonal: Shape) -> Shape:
     x, diagonal = c.with_rank_at_least(input, 2), c.with_rank_at_least(diagonal, 1)
     if x.dims is not None:
         diagonal = c.with_rank(diagonal, len(x) - 1)
@@ -59,7 +60,7 @@ def _shape_with_diagonals(c: InferenceContext, input: Shape, diagonal: Shape) ->
 # -- bands of diagonals: `k` is one diagonal, or the lowest and the highest -------------------------------------------
 
 
-def _read_band(c: InferenceContext, k: PartialTensor) -> tuple[int, int] | None:
+def _read_band(c: TensorFlowContext, k: PartialTensor) -> tuple[int, int] | None:
     """The lowest and the highest diagonal in `k`; None where they are unknown."""
     c.with_rank_at_most(k.shape, 1)
     known = known_ints(k)
@@ -72,7 +73,7 @@ def _read_band(c: InferenceContext, k: PartialTensor) -> tuple[int, int] | None:
     return known[0], known[-1]
 
 
-def _longest(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> Dim:
+def _longest(c: TensorFlowContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> Dim:
     """The length of the longest diagonal of a band."""
     lower, upper = band
     height = rows + upper if upper < 0 else rows
@@ -86,7 +87,7 @@ def _count(band: tuple[int, int]) -> int:
     return band[1] - band[0] + 1
 
 
-def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
+def _check_band(c: TensorFlowContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
     """Require that no diagonal lies outside the matrix; diagonal 0 never does."""
     for name, index in zip(("lower", "upper"), band, strict=True):
         size, reach = (rows, -index) if index < 0 else (columns, index)
@@ -97,7 +98,7 @@ def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, i
 
 
 @tf("MatrixDiagPartV2", "MatrixDiagPartV3")
-def diagonals(c: InferenceContext, input: Value, k: Value, padding_value: Shape) -> PartialTensor:
+def diagonals(c: TensorFlowContext, input: Value, k: Value, padding_value: Shape) -> PartialTensor:
     """[*B, M, N], k -> [*B, L] for one diagonal, else [*B, count, L]; L is the length of the longest diagonal.
 
     Contents of one diagonal.
@@ -109,7 +110,7 @@ def diagonals(c: InferenceContext, input: Value, k: Value, padding_value: Shape)
     return diagonal_part(input, shape, band[0])
 
 
-def _shape_of_diagonals(c: InferenceContext, input: Shape, k: PartialTensor, padding_value: Shape) -> Shape:
+def _shape_of_diagonals(c: TensorFlowContext, input: Shape, k: PartialTensor, padding_value: Shape) -> Shape:
     c.with_rank(padding_value, 0)
     x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
     if x.dims is None:
@@ -126,7 +127,7 @@ def _shape_of_diagonals(c: InferenceContext, input: Shape, k: PartialTensor, pad
 
 
 @tf("MatrixSetDiagV2", "MatrixSetDiagV3", in_place=(0,))
-def set_diagonals(c: InferenceContext, input: Value, diagonal: Value, k: Value) -> PartialTensor:
+def set_diagonals(c: TensorFlowContext, input: Value, diagonal: Value, k: Value) -> PartialTensor:
     """[*B, M, N], diagonals [*B, L] or [*B, count, L], k -> [*B, M, N]; contents for one diagonal."""
     shape = _shape_with_band(c, input.shape, diagonal.shape, k)
     band = _read_band(c, k)
@@ -135,7 +136,7 @@ def set_diagonals(c: InferenceContext, input: Value, diagonal: Value, k: Value) 
     return replace_diagonal(input, diagonal, shape, band[0])
 
 
-def _shape_with_band(c: InferenceContext, input: Shape, diagonal: Shape, k: PartialTensor) -> Shape:
+def _shape_with_band(c: TensorFlowContext, input: Shape, diagonal: Shape, k: PartialTensor) -> Shape:
     x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
     diagonal = c.with_rank_at_least(diagonal, 1)
     if band is None:
@@ -157,7 +158,7 @@ def _shape_with_band(c: InferenceContext, input: Shape, diagonal: Shape, k: Part
 
 @tf("MatrixDiagV2", "MatrixDiagV3")
 def matrices_of_diagonals(
-    c: InferenceContext, diagonal: Value, k: Value, num_rows: Value, num_cols: Value, padding_value: Value
+    c: TensorFlowContext, diagonal: Value, k: Value, num_rows: Value, num_cols: Value, padding_value: Value
 ) -> PartialTensor:
     """[*B, L] or [*B, count, L], k, num_rows [], num_cols [] -> [*B, num_rows, num_cols].
 
@@ -172,7 +173,7 @@ def matrices_of_diagonals(
 
 
 def _shape_of_matrices(
-    c: InferenceContext, diagonal: Shape, k: PartialTensor, num_rows: PartialTensor, num_cols: PartialTensor
+    c: TensorFlowContext, diagonal: Shape, k: PartialTensor, num_rows: PartialTensor, num_cols: PartialTensor
 ) -> Shape:
     x, band = c.with_rank_at_least(diagonal, 1), _read_band(c, k)
     if x.dims is None:
@@ -196,7 +197,7 @@ def _shape_of_matrices(
     return c.concatenate(lead, c.matrix(rows, columns))
 
 
-def _matrix_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
+def _matrix_size(c: TensorFlowContext, requested: list[int | None], least: Dim, name: str) -> Dim:
     """A requested size, or for -1 the smallest that fits; an unknown where the request is.
 
     `requested` has the size of this axis, then that of the other one: if both are open, the matrices are square.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.schemas import schema
 from shapeinf.graph import Graph
 from shapeinf.ops import Dialect, SignatureTable
@@ -21,5 +22,6 @@ tf = Dialect(
     costs=["opdefs.tf.costs"],
     axes=["opdefs.tf.axes"],
     signatures=SignatureTable("opdefs.tf"),
+    context=TensorFlowContext,
 )
 tf.connect = _connect

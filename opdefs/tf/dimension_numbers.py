@@ -8,9 +8,9 @@ import attrs
 
 from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.window import same_size, window_span
+from opdefs.tf.context import TensorFlowContext
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 XLA_FIELDS = (7, 8, 11, 3, 4, 6, 9, 10, 12)
 """The numbers of the fields of ConvolutionDimensionNumbers, in the order of `ConvolutionAxes`."""
@@ -55,7 +55,7 @@ class ConvolutionAxes:
         return [x[axis] for axis in self.input_spatial], [kernel[axis] for axis in self.kernel_spatial]
 
 
-def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], rank: int) -> ConvolutionAxes | None:
+def convolution_axes(c: TensorFlowContext, text: str, fields: tuple[int, ...], rank: int) -> ConvolutionAxes | None:
     """The axes in a message, decoded as UTF-8 text; None where bytes of it were lost. Raises ShapeError for others."""
     numbers = parse_numbers(c, text)
     if numbers is None:
@@ -73,7 +73,7 @@ def _group(numbers: dict[int, list[int]], fields: tuple[int, ...]) -> tuple[int,
     return (first or [0])[-1], (second or [0])[-1], tuple(spatial)
 
 
-def parse_numbers(c: InferenceContext, text: str) -> dict[int, list[int]] | None:
+def parse_numbers(c: TensorFlowContext, text: str) -> dict[int, list[int]] | None:
     """The integers of each field of a message; None where bytes of it were lost. Raises ShapeError for others."""
     try:
         return read_numbers(text)
@@ -115,21 +115,21 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def dilated_window_count(
-    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: int, base_dilation: int, dilation: int
+    c: TensorFlowContext, size: Dim, kernel: Dim, stride: int, pads: int, base_dilation: int, dilation: int
 ) -> Dim:
     """The number of windows along an axis with holes between its elements; 0 where none fits."""
     full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
     return clamp_at_zero(c, (full + pads - window_span(kernel, dilation)) // stride + 1)
 
 
-def same_window_count(c: InferenceContext, size: Dim, stride: int, base_dilation: int) -> Dim:
+def same_window_count(c: TensorFlowContext, size: Dim, stride: int, base_dilation: int) -> Dim:
     """The number of windows with SAME padding along an axis with holes between its elements."""
     full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
     return same_size(full, stride)
 
 
 def convolved_shape(
-    c: InferenceContext, lhs: Shape, rhs: Shape, axes: ConvolutionAxes, spatial: Sequence[Dim], batch_groups: int
+    c: TensorFlowContext, lhs: Shape, rhs: Shape, axes: ConvolutionAxes, spatial: Sequence[Dim], batch_groups: int
 ) -> Shape:
     """The shape of the output of a convolution, for the sizes of its spatial axes."""
     dims: list[Dim] = [0] * len(lhs)

@@ -16,11 +16,12 @@ from opdefs.rules.contents.floats import FloatArithmetic
 from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
 from opdefs.rules.contents.ordering import insertion_position
 from opdefs.rules.contents.truth import infinity_test, is_finite_number, is_not_a_number
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, element_bits
-from shapeinf.ops import InferenceContext, Operand, Value
+from shapeinf.ops import Operand, Value
 
 
 @tf(
@@ -33,7 +34,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
     in_place=(0,),
 )
 @tf("Angle", "ComplexAbs", "Imag", "Real", "RiscImag", "RiscIsFinite", "RiscReal")
-def same_shape(c: InferenceContext, x: Shape) -> Shape:
+def same_shape(c: TensorFlowContext, x: Shape) -> Shape:
     """[*S] -> [*S]."""
     return x
 
@@ -51,13 +52,13 @@ _APPROXIMATED = {
 
 
 @tf(*_APPROXIMATED, in_place=(0,))
-def approximated(c: InferenceContext, x: Operand) -> PartialTensor:
+def approximated(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: intervals of known floats."""
     return approximate(c, _APPROXIMATED[c.op_def.name], x)
 
 
 @tf("Softmax", "LogSoftmax")
-def softmax(c: InferenceContext, logits: Shape) -> Shape:
+def softmax(c: TensorFlowContext, logits: Shape) -> Shape:
     """[*S, C] -> [*S, C]."""
     return c.with_rank_at_least(logits, 1)
 
@@ -72,13 +73,13 @@ def softmax(c: InferenceContext, logits: Shape) -> Shape:
     "SoftsignGrad",
     in_place=(0,),
 )
-def activation_grad(c: InferenceContext, gradients: Shape, features: Shape) -> Shape:
+def activation_grad(c: TensorFlowContext, gradients: Shape, features: Shape) -> Shape:
     """[*S], [*S] -> [*S]: gradients and features."""
     return c.merge(gradients, features)
 
 
 @tf("InvGrad", "ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad", in_place=(0, 1))
-def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
+def unary_gradient(c: TensorFlowContext, y: Shape, dy: Shape) -> Shape:
     """[*S], [*T] of as many elements -> [*S]: the output of the operator, and the gradient."""
     message = "The two arguments to a cwise op must have same number of elements"
     if y.dims is not None and dy.dims is not None and y.dims != dy.dims:
@@ -113,13 +114,13 @@ tf("Square", in_place=(0,))(unary_rule(numpy_function("square"), lambda d: d * d
 
 
 @tf("Invert", in_place=(0,))
-def invert(c: InferenceContext, x: Operand) -> PartialTensor:
+def invert(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: the bits of integers inverted, which is `-x - 1` for signed ones."""
     return map_elements(x.dtype, x.shape, inversion(c, x.dtype), x)
 
 
 @tf("PopulationCount")
-def population_count(c: InferenceContext, x: Operand) -> PartialTensor:
+def population_count(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: the number of bits of each integer that are set."""
     bits = element_bits(x.dtype or "") or 0
 
@@ -130,26 +131,26 @@ def population_count(c: InferenceContext, x: Operand) -> PartialTensor:
 
 
 @tf("LogicalNot", in_place=(0,))
-def negation(c: InferenceContext, x: Operand) -> PartialTensor:
+def negation(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: `not x`."""
     return map_elements("bool", x.shape, logical_not, x)
 
 
 @tf("IsNan", "IsInf")
-def is_nan_or_infinite(c: InferenceContext, x: Operand) -> PartialTensor:
+def is_nan_or_infinite(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: false for sizes, which are finite numbers."""
     test = is_not_a_number if c.op_def.name == "IsNan" else infinity_test()
     return map_elements("bool", x.shape, test, x)
 
 
 @tf("IsFinite")
-def is_finite(c: InferenceContext, x: Operand) -> PartialTensor:
+def is_finite(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: true for sizes, which are finite numbers."""
     return map_elements("bool", x.shape, is_finite_number, x)
 
 
 @tf("ClipByValue", in_place=(0,))
-def clip_by_value(c: InferenceContext, t: Operand, clip_value_min: Operand, clip_value_max: Operand) -> PartialTensor:
+def clip_by_value(c: TensorFlowContext, t: Operand, clip_value_min: Operand, clip_value_max: Operand) -> PartialTensor:
     """[*S], limits -> [*S]; contents where the limits are scalars."""
     for limit in (clip_value_min, clip_value_max):
         if limit.shape.dims is None or len(limit.shape.dims) > 0:
@@ -158,7 +159,7 @@ def clip_by_value(c: InferenceContext, t: Operand, clip_value_min: Operand, clip
 
 
 @tf("StochasticCastToInt")
-def stochastic_cast(c: InferenceContext, input: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
+def stochastic_cast(c: TensorFlowContext, input: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
     """[*S], key [*], counter [*], alg [] -> [*S]."""
     c.with_rank(key, 1)
     c.with_rank(counter, 1)
@@ -167,7 +168,7 @@ def stochastic_cast(c: InferenceContext, input: Shape, key: Shape, counter: Shap
 
 
 @tf("Bucketize")
-def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...]) -> PartialTensor:
+def bucketize(c: TensorFlowContext, input: Value, *, boundaries: tuple[float, ...]) -> PartialTensor:
     """[*S] -> [*S]: the bucket of each number, the number of boundaries that are not above it."""
     import numpy as np
 
@@ -182,7 +183,7 @@ def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...
 
 
 @tf("Cross")
-def cross_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+def cross_product(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
     """[*S, 3], [*S, 3] -> [*S, 3]."""
     a, b = c.with_rank_at_least(a, 1), c.with_rank_at_least(b, 1)
     shape = c.merge(a, b)

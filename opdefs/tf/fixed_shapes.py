@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 from shapeinf.ops.package_data import read_package_text
 from shapeinf.sharing import build_once
 
@@ -33,7 +33,7 @@ def table() -> dict[str, list[Sizes]]:
 
 
 @tf(*_file()["rules"])
-def fixed_shape(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
+def fixed_shape(c: TensorFlowContext, *inputs: Shape) -> tuple[Shape, ...]:
     """Shapes from the table of fixed shapes."""
     arguments = {arg.name: sizes for arg, sizes in zip(c.op_def.outputs, table()[c.op_def.name], strict=True)}
     outputs = c.op_def.flatten(c.attributes, len(inputs), c.num_outputs).outputs
@@ -41,10 +41,10 @@ def fixed_shape(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
 
 
 @tf(*_file()["without_outputs"])
-def no_outputs(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
+def no_outputs(c: TensorFlowContext, *inputs: Shape) -> tuple[Shape, ...]:
     """No outputs."""
     return ()
 
 
-def _shape(c: InferenceContext, sizes: Sizes) -> Shape:
+def _shape(c: TensorFlowContext, sizes: Sizes) -> Shape:
     return c.unknown_shape() if sizes is None else c.make_shape(sizes)

@@ -8,16 +8,17 @@ from opdefs.rules.contents.elements import to_dim
 from opdefs.rules.contents.float_formats import FLOAT32
 from opdefs.rules.contents.floats import FloatArithmetic
 from opdefs.tf.common import shape_of_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import Floats, InferenceContext, Value
+from shapeinf.ops import Floats, Value
 
 
 @tf("FractionalAvgPool", "FractionalMaxPool")
 def fractional_pool(
-    c: InferenceContext,
+    c: TensorFlowContext,
     value: Shape,
     *,
     pooling_ratio: Floats,
@@ -33,7 +34,7 @@ def fractional_pool(
     return Shape(sizes), c.vector(c.add(sizes[1], 1)), c.vector(c.add(sizes[2], 1))
 
 
-def _quotient(c: InferenceContext, size: Dim, ratio: float) -> Dim:
+def _quotient(c: TensorFlowContext, size: Dim, ratio: float) -> Dim:
     """`floor(size / ratio)`, where ratio and quotient are rounded to float32."""
     if ratio < 0:
         raise ShapeError(f"pooling_ratio {ratio} is negative")
@@ -50,7 +51,7 @@ def _quotient(c: InferenceContext, size: Dim, ratio: float) -> Dim:
 
 @tf("FractionalAvgPoolGrad")
 def fractional_avg_pool_grad(
-    c: InferenceContext,
+    c: TensorFlowContext,
     orig_input_tensor_shape: Value,
     out_backprop: Shape,
     row_pooling_sequence: Shape,

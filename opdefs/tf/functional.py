@@ -10,6 +10,7 @@ from opdefs.rules.branching import index_conditions, run_branch
 from opdefs.rules.contents.elements import logical_not, to_dim
 from opdefs.rules.iteration import Trip, iterate
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.loops import ConditionalTrip, truth_of
 from shapeinf.errors import ShapeError
@@ -17,7 +18,7 @@ from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.graph import DeclaredType, FunctionReference
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, Type
 from shapeinf.lattice.truths import Truth
-from shapeinf.ops import Body, InferenceContext, Value
+from shapeinf.ops import Body, Value
 
 Shapes = tuple[DeclaredType, ...]
 Functions = tuple[FunctionReference, ...]
@@ -27,36 +28,36 @@ Functions = tuple[FunctionReference, ...]
 
 
 @tf("PartitionedCall", "StatefulPartitionedCall", calls="f")
-def call(c: InferenceContext, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
+def call(c: TensorFlowContext, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
     """The outputs of the function for these arguments."""
     return _call(c, "f", args)
 
 
 @tf("TPUPartitionedCall")
-def call_on_device(c: InferenceContext, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
+def call_on_device(c: TensorFlowContext, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
     """As PartitionedCall; the last input is the number of a device."""
     return _call(c, "f", args[:-1])
 
 
 @tf("RemoteCall")
-def call_on_target(c: InferenceContext, target: Shape, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
+def call_on_target(c: TensorFlowContext, target: Shape, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
     """As PartitionedCall; the first input is the name of a device."""
     return _call(c, "f", args)
 
 
 @tf("XlaLaunch", "XlaLaunchV2")
-def launch(c: InferenceContext, *args: TensorType, function: FunctionReference) -> tuple[Type, ...]:
+def launch(c: TensorFlowContext, *args: TensorType, function: FunctionReference) -> tuple[Type, ...]:
     """As PartitionedCall; the arguments are constants, tensors and resources in the order of the function."""
     return _call(c, "function", args)
 
 
-def _call(c: InferenceContext, name: str, args: Sequence[TensorType]) -> tuple[Type, ...]:
+def _call(c: TensorFlowContext, name: str, args: Sequence[TensorType]) -> tuple[Type, ...]:
     """The outputs of the function in attribute `name`."""
     body = _body(c, name, len(args), c.num_outputs)
     return tuple(body.run(args, certain=True))
 
 
-def _body(c: InferenceContext, name: str, inputs: int, outputs: int) -> Body:
+def _body(c: TensorFlowContext, name: str, inputs: int, outputs: int) -> Body:
     """The function in an attribute. Raises ShapeError if it has another number of inputs, or fewer outputs."""
     if name not in c.bodies:
         c.fail(f"the attribute {name!r} must be a function")
@@ -68,7 +69,7 @@ def _body(c: InferenceContext, name: str, inputs: int, outputs: int) -> Body:
 
 
 @tf("SymbolicGradient")
-def symbolic_gradient(c: InferenceContext, *values: Shape) -> tuple[Shape, ...]:
+def symbolic_gradient(c: TensorFlowContext, *values: Shape) -> tuple[Shape, ...]:
     """[*S]..., others -> [*S]...: gradients with respect to the inputs of the function, which come first."""
     if len(values) < c.num_outputs:
         c.fail("len(inputs) < len(outputs)", len(values), c.num_outputs)
@@ -82,7 +83,7 @@ THEN_ELSE = {"then_branch": "then", "else_branch": "else"}
 
 @tf("If", "StatelessIf", "_If", labels=THEN_ELSE)
 def if_(
-    c: InferenceContext,
+    c: TensorFlowContext,
     cond: Value,
     *values: TensorType,
     then_branch: FunctionReference,
@@ -95,7 +96,7 @@ def if_(
 
 @tf("XlaIf", labels=THEN_ELSE)
 def xla_if(
-    c: InferenceContext,
+    c: TensorFlowContext,
     cond: Value,
     *values: TensorType,
     then_branch: FunctionReference,
@@ -106,7 +107,7 @@ def xla_if(
 
 
 def _choose(
-    c: InferenceContext, cond: TensorType, values: Sequence[TensorType], then_branch: str, else_branch: str
+    c: TensorFlowContext, cond: TensorType, values: Sequence[TensorType], then_branch: str, else_branch: str
 ) -> tuple[Type, ...]:
     """The outputs of the branch that runs; the join of both if the condition is undecided."""
     branches = [_body(c, name, len(values), c.num_outputs) for name in (then_branch, else_branch)]
@@ -116,7 +117,7 @@ def _choose(
 
 @tf("Case", "StatelessCase", labels={"branches": "branch"})
 def case(
-    c: InferenceContext,
+    c: TensorFlowContext,
     branch_index: Value,
     *values: TensorType,
     branches: Functions,
@@ -139,7 +140,7 @@ LOOP = {"cond": "cond", "body": "body"}
 
 @tf("While", "StatelessWhile", "RiscWhile", labels=LOOP)
 def while_(
-    c: InferenceContext,
+    c: TensorFlowContext,
     *values: TensorType,
     cond: FunctionReference,
     body: FunctionReference,
@@ -151,13 +152,13 @@ def while_(
 
 @tf("_While", "XlaWhile", labels=LOOP)
 def plain_while(
-    c: InferenceContext, *values: TensorType, cond: FunctionReference, body: FunctionReference
+    c: TensorFlowContext, *values: TensorType, cond: FunctionReference, body: FunctionReference
 ) -> tuple[Type, ...]:
     """As While."""
     return _loop(c, values)
 
 
-def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]:
+def _loop(c: TensorFlowContext, values: Sequence[TensorType]) -> tuple[Type, ...]:
     """The loop variables after the last trip."""
     width = len(values)
     cond, body = _body(c, "cond", width, 1), _body(c, "body", width, width)
@@ -188,7 +189,7 @@ class _CountedTrip(Trip):
 
 @tf("For", labels={"body": "body"})
 def for_(
-    c: InferenceContext, start: Value, limit: Value, delta: Value, *values: TensorType, body: FunctionReference
+    c: TensorFlowContext, start: Value, limit: Value, delta: Value, *values: TensorType, body: FunctionReference
 ) -> tuple[Type, ...]:
     """The loop variables after the body has run for `start`, `start + delta`... up to but without `limit`."""
     run = _body(c, "body", len(values) + 1, len(values))
@@ -212,7 +213,7 @@ def _scalar(value: PartialTensor) -> Dim | None:
 
 @tf("MapDefun", labels={"f": ""})
 def map_defun(
-    c: InferenceContext,
+    c: TensorFlowContext,
     *values: TensorType,
     Targuments: tuple[str, ...],  # noqa: N803 (TensorFlow's name)
     f: FunctionReference,
@@ -236,7 +237,7 @@ def map_defun(
     return _declare(c, tuple(_stack(c, size, output) for output in outputs), ())
 
 
-def _stack(c: InferenceContext, count: Dim, element: Type) -> Type:
+def _stack(c: TensorFlowContext, count: Dim, element: Type) -> Type:
     """The results of `count` runs as one tensor: sizes of a single run are the same in all of them."""
     if not isinstance(element, TensorType) or element.shape.dims is None:
         return PartialTensor(element.dtype if isinstance(element, TensorType) else None, c.unknown_shape(), None)
@@ -246,7 +247,7 @@ def _stack(c: InferenceContext, count: Dim, element: Type) -> Type:
 # -- declared shapes ---------------------------------------------------------------------------------------------------
 
 
-def _declare(c: InferenceContext, outputs: Sequence[Type], declared: Shapes) -> tuple[Type, ...]:
+def _declare(c: TensorFlowContext, outputs: Sequence[Type], declared: Shapes) -> tuple[Type, ...]:
     """The outputs with unknown ranks and sizes replaced by the declared ones; a contradiction is a warning."""
     if not declared:
         return tuple(outputs)
@@ -257,7 +258,7 @@ def _declare(c: InferenceContext, outputs: Sequence[Type], declared: Shapes) -> 
     return tuple(_refine(c, index, *pair) for index, pair in enumerate(zip(outputs, declared, strict=True)))
 
 
-def _refine(c: InferenceContext, index: int, output: Type, declared: DeclaredType) -> Type:
+def _refine(c: TensorFlowContext, index: int, output: Type, declared: DeclaredType) -> Type:
     """One output with its unknown rank or sizes replaced by the declared ones."""
     dims = declared.dims
     if not isinstance(output, TensorType) or dims is None or any(isinstance(d, str) for d in dims):

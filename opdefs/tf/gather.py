@@ -9,23 +9,26 @@ from opdefs.rules.contents.ordering import insertion_position
 from opdefs.rules.contents.rearrangement import index_array, take_batches
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
 from opdefs.tf.common import require_scalars, size_from_scalar
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.shapes import variable
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
-from shapeinf.ops.structure import INT64_MAX
+from shapeinf.lattice.dtypes import INT64_MAX
+from shapeinf.ops import Value
 
 
 @tf("Gather")
-def gather(c: InferenceContext, params: Value, indices: Value) -> PartialTensor:
+def gather(c: TensorFlowContext, params: Value, indices: Value) -> PartialTensor:
     """[n, *Q], [*I] -> [*I, *Q]."""
     c.with_rank_at_least(params.shape, 1)
     return _gather(c, params, indices, 0)
 
 
 @tf("GatherV2")
-def gather_v2(c: InferenceContext, params: Value, indices: Value, axis: Value, *, batch_dims: int = 0) -> PartialTensor:
+def gather_v2(
+    c: TensorFlowContext, params: Value, indices: Value, axis: Value, *, batch_dims: int = 0
+) -> PartialTensor:
     """[*B, *P, n, *Q], [*B, *I], axis [] -> [*B, *P, *I, *Q]."""
     c.with_rank_at_least(params.shape, 1)
     c.with_rank(axis.shape, 0)
@@ -37,7 +40,7 @@ def gather_v2(c: InferenceContext, params: Value, indices: Value, axis: Value, *
     return _gather(c, params, indices, named[0] % rank, _batch_axes(c, indices.shape, batch_dims))
 
 
-def _gather_along_any(c: InferenceContext, params: Shape, indices: Shape, batch_dims: int) -> Shape:
+def _gather_along_any(c: TensorFlowContext, params: Shape, indices: Shape, batch_dims: int) -> Shape:
     """The shape of a gather along an unknown axis: only its rank is known."""
     batch = _batch_axes(c, indices, batch_dims) if batch_dims else 0
     rank = len(params) + len(indices) - 1 - batch
@@ -48,7 +51,7 @@ def _gather_along_any(c: InferenceContext, params: Shape, indices: Shape, batch_
     return Shape(c.fresh(f"gather.{i}") for i in range(rank))
 
 
-def _batch_axes(c: InferenceContext, indices: Shape, batch_dims: int) -> int:
+def _batch_axes(c: TensorFlowContext, indices: Shape, batch_dims: int) -> int:
     """The number of batch axes: a negative one counts from the rank of the indices."""
     if batch_dims == 0:
         return 0
@@ -59,7 +62,7 @@ def _batch_axes(c: InferenceContext, indices: Shape, batch_dims: int) -> int:
 
 
 def _gather(
-    c: InferenceContext, params: PartialTensor, indices: PartialTensor, axis: int, batch: int = 0
+    c: TensorFlowContext, params: PartialTensor, indices: PartialTensor, axis: int, batch: int = 0
 ) -> PartialTensor:
     """[*B, *P, n, *Q], [*B, *I] -> [*B, *P, *I, *Q], where `axis` is that of n and `batch` the number of axes B."""
     x = params.shape
@@ -86,7 +89,9 @@ def _lie_inside(indices: PartialTensor, size: Dim) -> bool:
 
 
 @tf("ResourceGather")
-def resource_gather(c: InferenceContext, resource: TensorType, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
+def resource_gather(
+    c: TensorFlowContext, resource: TensorType, indices: Value, *, batch_dims: int = 0
+) -> PartialTensor:
     """A variable [*B, n, *Q], [*B, *I] -> [*B, *I, *Q]."""
     params = variable(c, resource)
     shape = c.with_rank_at_least(params.shape, batch_dims + 1)
@@ -98,7 +103,7 @@ IGNORES = "IGNORE"
 
 
 @tf("GatherNd")
-def gather_nd(c: InferenceContext, params: Value, indices: Value, *, bad_indices_policy: str = "") -> PartialTensor:
+def gather_nd(c: TensorFlowContext, params: Value, indices: Value, *, bad_indices_policy: str = "") -> PartialTensor:
     """[*D], [*I, k] -> [*I, *D[k:]]."""
     c.with_rank_at_least(indices.shape, 1)
     x, (*lead, depth) = params.shape.require(), indices.shape.require()
@@ -114,14 +119,14 @@ def gather_nd(c: InferenceContext, params: Value, indices: Value, *, bad_indices
 
 
 @tf("ResourceGatherNd")
-def resource_gather_nd(c: InferenceContext, resource: TensorType, indices: Value) -> PartialTensor:
+def resource_gather_nd(c: TensorFlowContext, resource: TensorType, indices: Value) -> PartialTensor:
     """A variable [*D], [*I, k] -> [*I, *D[k:]]."""
     return gather_nd(c, PartialTensor(None, variable(c, resource).shape, None), indices)
 
 
 @tf("OneHot")
 def one_hot(
-    c: InferenceContext, indices: Value, depth: Value, on_value: Value, off_value: Value, *, axis: int = -1
+    c: TensorFlowContext, indices: Value, depth: Value, on_value: Value, off_value: Value, *, axis: int = -1
 ) -> PartialTensor:
     """[*P, *Q], depth [], [], [] -> [*P, depth, *Q]: on at each index, off elsewhere; indices may be out of range."""
     if axis < -1:
@@ -144,7 +149,7 @@ def one_hot(
 
 
 @tf("LowerBound", "UpperBound")
-def search_sorted(c: InferenceContext, sorted_inputs: Value, values: Value) -> PartialTensor:
+def search_sorted(c: TensorFlowContext, sorted_inputs: Value, values: Value) -> PartialTensor:
     """Sorted rows [B, n], [B, m] -> [B, m]: a position for each value."""
     rows, queries = c.with_rank(sorted_inputs.shape, 2), c.with_rank(values.shape, 2)
     shape = Shape((c.merge(rows[0], queries[0]), queries[1]))
@@ -158,7 +163,7 @@ def search_sorted(c: InferenceContext, sorted_inputs: Value, values: Value) -> P
 
 
 @tf("UnravelIndex")
-def unravel_index(c: InferenceContext, indices: Value, dims: Value) -> PartialTensor:
+def unravel_index(c: TensorFlowContext, indices: Value, dims: Value) -> PartialTensor:
     """[] or [N], dims [R] -> [R] or [R, N]: a column of coordinates for each index."""
     count = c.with_rank(dims.shape, 1)[0]
     if indices.shape.dims is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.unknowns import element_shape, is_steady
+from opdefs.tf.context import TensorFlowContext
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import (
@@ -19,7 +20,6 @@ from shapeinf.lattice import (
     Shape,
     TensorType,
 )
-from shapeinf.ops import InferenceContext
 
 PAIR = Shape((2,))
 """The shape of the handle of an old operator: the names of a container and of a resource in it."""
@@ -34,7 +34,7 @@ Dtypes = tuple[str, ...]
 Shapes = tuple[DeclaredType, ...]
 
 
-def declared_shape(c: InferenceContext, declared: DeclaredType) -> Shape:
+def declared_shape(c: TensorFlowContext, declared: DeclaredType) -> Shape:
     """The shape in an attribute, with an unknown for each size that it leaves open."""
     dims = declared.dims
     return c.make_shape_from_shape_proto(None if dims is None else [d if isinstance(d, int) else -1 for d in dims])
@@ -45,7 +45,7 @@ def is_fully_declared(declared: DeclaredType) -> bool:
     return declared.dims is not None and all(isinstance(d, int) for d in declared.dims)
 
 
-def declared_values(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> tuple[TensorType, ...]:
+def declared_values(c: TensorFlowContext, dtypes: Dtypes, shapes: Shapes) -> tuple[TensorType, ...]:
     """The types of a list of element types and one of shapes; of unknown rank without shapes."""
     if not shapes:
         return tuple(TensorType(dtype, c.unknown_shape()) for dtype in dtypes)
@@ -54,14 +54,14 @@ def declared_values(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> tupl
     return tuple(TensorType(d, declared_shape(c, s)) for d, s in zip(dtypes, shapes, strict=True))
 
 
-def create_handle(c: InferenceContext, values: Values, length: Dim | None = None) -> HandleType:
+def create_handle(c: TensorFlowContext, values: Values, length: Dim | None = None) -> HandleType:
     """The handle that is output 0 of the operator: a pair of names for an old operator, else a scalar."""
     output = c.op_def.output(0)
     dtype = "resource" if output is None or output.type is None else output.type
     return HandleType(dtype, PAIR if dtype == "string" else SCALAR, values, length)
 
 
-def require_handle(c: InferenceContext, handle: Shape) -> None:
+def require_handle(c: TensorFlowContext, handle: Shape) -> None:
     """Require the shape of input 0, a handle: a scalar, or the two names of an old operator."""
     if c.op_def.inputs[0].type == "resource":
         c.with_rank(handle, 0)
@@ -84,7 +84,7 @@ def without_elements(value: TensorType) -> TensorType:
     return value if isinstance(value, HandleType) else TensorType(value.dtype, value.shape)
 
 
-def read_value(c: InferenceContext, value: TensorType) -> TensorType:
+def read_value(c: TensorFlowContext, value: TensorType) -> TensorType:
     """The type of a value read from behind a handle; sizes that may differ between reads become fresh unknowns."""
     shape = element_shape(c, value.shape)
     if isinstance(value, HandleType):
@@ -96,7 +96,7 @@ def read_value(c: InferenceContext, value: TensorType) -> TensorType:
     return PartialTensor(value.dtype, shape, (e if _is_steady(c, e) else None for e in value.elements))
 
 
-def _is_steady(c: InferenceContext, element: Element) -> bool:
+def _is_steady(c: TensorFlowContext, element: Element) -> bool:
     """Whether an element of the values behind a handle is the same in all of them."""
     return (
         is_steady(c, element)
@@ -105,7 +105,7 @@ def _is_steady(c: InferenceContext, element: Element) -> bool:
     )
 
 
-def refine(c: InferenceContext, first: Shape, second: Shape) -> Shape:
+def refine(c: TensorFlowContext, first: Shape, second: Shape) -> Shape:
     """A shape that agrees with both shapes, without a constraint that they are equal.
 
     Raises ShapeError, with TensorFlow's text, where both cannot be true.
@@ -118,7 +118,7 @@ def refine(c: InferenceContext, first: Shape, second: Shape) -> Shape:
     return Shape(_refine_dim(c, x, y) for x, y in zip(a.dims, b.dims, strict=True))
 
 
-def _refine_dim(c: InferenceContext, x: Dim, y: Dim) -> Dim:
+def _refine_dim(c: TensorFlowContext, x: Dim, y: Dim) -> Dim:
     """The more specific of two dims that are equal."""
     if isinstance(x, int) and isinstance(y, int):
         return c.merge(x, y)
@@ -127,14 +127,14 @@ def _refine_dim(c: InferenceContext, x: Dim, y: Dim) -> Dim:
     return x if is_steady(c, x) else y
 
 
-def refine_values(c: InferenceContext, declared: tuple[TensorType, ...], known: Values) -> tuple[TensorType, ...]:
+def refine_values(c: TensorFlowContext, declared: tuple[TensorType, ...], known: Values) -> tuple[TensorType, ...]:
     """The declared types, each refined by the known one; as declared if their numbers differ."""
     if known is None or len(known) != len(declared):
         return declared
     return tuple(_refine_value(c, a, b) for a, b in zip(declared, known, strict=True))
 
 
-def _refine_value(c: InferenceContext, declared: TensorType, known: TensorType) -> TensorType:
+def _refine_value(c: TensorFlowContext, declared: TensorType, known: TensorType) -> TensorType:
     """A declared type refined by the known one; as declared if the element types differ."""
     if declared.dtype is not None and known.dtype is not None and declared.dtype != known.dtype:
         return declared
@@ -142,7 +142,7 @@ def _refine_value(c: InferenceContext, declared: TensorType, known: TensorType) 
 
 
 def join_values(
-    c: InferenceContext, values: Values, items: Sequence[TensorType], *, with_elements: bool = False
+    c: TensorFlowContext, values: Values, items: Sequence[TensorType], *, with_elements: bool = False
 ) -> Values:
     """The type of the items of a list, joined with those of `items` that are stored in it; None if unknown.
 
@@ -161,7 +161,7 @@ def join_values(
     return None if joined is None and values else (() if joined is None else (joined,))
 
 
-def scalar_dim(c: InferenceContext, value: PartialTensor, name: str) -> Dim | None:
+def scalar_dim(c: TensorFlowContext, value: PartialTensor, name: str) -> Dim | None:
     """The size in a scalar input, None if unknown. Raises ShapeError if it is negative."""
     c.with_rank(value.shape, 0)
     (size,) = known_dims(value) or (None,)

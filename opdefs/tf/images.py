@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from opdefs.rules.contents.elements import known_dims
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 MAX_CHANNELS = 4
 
 
-def _decoded_channels(c: InferenceContext, contents: Shape, channels: int) -> Dim:
+def _decoded_channels(c: TensorFlowContext, contents: Shape, channels: int) -> Dim:
     """The number of channels of a decoded image; for a request of 0, that of the file, an unknown."""
     c.with_rank(contents, 0)
     if channels < 0:
@@ -22,33 +23,33 @@ def _decoded_channels(c: InferenceContext, contents: Shape, channels: int) -> Di
 
 
 @tf("DecodeJpeg", "DecodePng", "DecodeBmp", "DecodeJxl")
-def decode_image_file(c: InferenceContext, contents: Shape, *, channels: int = 0) -> Shape:
+def decode_image_file(c: TensorFlowContext, contents: Shape, *, channels: int = 0) -> Shape:
     """[] -> [height, width, channels]."""
     depth = _decoded_channels(c, contents, channels)
     return Shape((c.fresh("height"), c.fresh("width"), depth))
 
 
 @tf("DecodeWebP")
-def decode_web_p(c: InferenceContext, contents: Shape, *, channels: int = 0) -> Shape:
+def decode_web_p(c: TensorFlowContext, contents: Shape, *, channels: int = 0) -> Shape:
     """[] -> [frames, height, width, channels]."""
     return Shape((c.fresh("frames"), *decode_image_file(c, contents, channels=channels)))
 
 
 @tf("DecodeGif")
-def decode_gif(c: InferenceContext, contents: Shape) -> Shape:
+def decode_gif(c: TensorFlowContext, contents: Shape) -> Shape:
     """[] -> [frames, height, width, 3]."""
     return decode_web_p(c, contents, channels=3)
 
 
 @tf("DecodeImage")
-def decode_image(c: InferenceContext, contents: Shape, *, channels: int = 0, expand_animations: bool = True) -> Shape:
+def decode_image(c: TensorFlowContext, contents: Shape, *, channels: int = 0, expand_animations: bool = True) -> Shape:
     """[] -> [height, width, channels]; of unknown rank with `expand_animations`, which adds an axis of frames."""
     image = decode_image_file(c, contents, channels=channels)
     return c.unknown_shape() if expand_animations else image
 
 
 @tf("DecodeAndCropJpeg")
-def decode_and_crop_jpeg(c: InferenceContext, contents: Shape, crop_window: Value, *, channels: int = 0) -> Shape:
+def decode_and_crop_jpeg(c: TensorFlowContext, contents: Shape, crop_window: Value, *, channels: int = 0) -> Shape:
     """[], window [4] -> [height, width, channels], for a window `[y, x, height, width]`."""
     depth = _decoded_channels(c, contents, channels)
     window = known_dims(crop_window) or ()
@@ -57,42 +58,42 @@ def decode_and_crop_jpeg(c: InferenceContext, contents: Shape, crop_window: Valu
 
 
 @tf("EncodeJpeg")
-def encode_jpeg(c: InferenceContext, image: Shape) -> Shape:
+def encode_jpeg(c: TensorFlowContext, image: Shape) -> Shape:
     """[height, width, channels] -> []."""
     c.with_rank(image, 3)
     return c.scalar()
 
 
 @tf("EncodeJpegVariableQuality")
-def encode_jpeg_of_quality(c: InferenceContext, images: Shape, quality: Shape) -> Shape:
+def encode_jpeg_of_quality(c: TensorFlowContext, images: Shape, quality: Shape) -> Shape:
     """[height, width, channels], [] -> []."""
     c.with_rank(quality, 0)
     return encode_jpeg(c, images)
 
 
 @tf("EncodePng")
-def encode_png(c: InferenceContext, image: Shape) -> Shape:
+def encode_png(c: TensorFlowContext, image: Shape) -> Shape:
     """[*B, height, width, channels] -> [*B]."""
     image = c.with_rank_at_least(image, 3)
     return c.unknown_shape() if image.dims is None else Shape(image[:-3])
 
 
 @tf("ExtractJpegShape")
-def extract_jpeg_shape(c: InferenceContext, contents: Shape) -> Shape:
+def extract_jpeg_shape(c: TensorFlowContext, contents: Shape) -> Shape:
     """[] -> [3]: height, width and channels."""
     c.with_rank(contents, 0)
     return c.vector(3)
 
 
 @tf("RGBToHSV", "HSVToRGB", in_place=(0,))
-def convert_colors(c: InferenceContext, images: Shape) -> Shape:
+def convert_colors(c: TensorFlowContext, images: Shape) -> Shape:
     """[*S, 3] -> [*S, 3]."""
     images = c.with_rank_at_least(images, 1)
     return images if images.dims is None else c.replace_dim(images, -1, c.with_value(images[-1], 3))
 
 
 @tf("AdjustHue", "AdjustSaturation", in_place=(0,))
-def adjust_colors(c: InferenceContext, images: Shape, amount: Shape) -> Shape:
+def adjust_colors(c: TensorFlowContext, images: Shape, amount: Shape) -> Shape:
     """[*B, H, W, 3], [] -> [*B, H, W, 3]."""
     c.with_rank(amount, 0)
     images = c.with_rank_at_least(images, 3)
@@ -100,7 +101,7 @@ def adjust_colors(c: InferenceContext, images: Shape, amount: Shape) -> Shape:
 
 
 @tf("AdjustContrast", "AdjustContrastv2", in_place=(0,))
-def adjust_contrast(c: InferenceContext, images: Shape, *scalars: Shape) -> Shape:
+def adjust_contrast(c: TensorFlowContext, images: Shape, *scalars: Shape) -> Shape:
     """[*B, H, W, C], scalars -> [*B, H, W, C]."""
     require_scalars(c, *scalars)
     return c.with_rank_at_least(images, 3)

@@ -6,43 +6,44 @@ import re
 
 from opdefs.rules.requested import scalar_size
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import require_handle
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
 @tf("ReadFile")
-def read_file(c: InferenceContext, filename: Shape) -> Shape:
+def read_file(c: TensorFlowContext, filename: Shape) -> Shape:
     """[] -> []: the contents of a file."""
     return c.with_rank(filename, 0)
 
 
 @tf("WriteFile")
-def write_file(c: InferenceContext, filename: Shape, contents: Shape) -> tuple[Shape, ...]:
+def write_file(c: TensorFlowContext, filename: Shape, contents: Shape) -> tuple[Shape, ...]:
     """[], [] -> no outputs."""
     require_scalars(c, filename, contents)
     return ()
 
 
 @tf("MatchingFiles")
-def matching_files(c: InferenceContext, pattern: Shape) -> Shape:
+def matching_files(c: TensorFlowContext, pattern: Shape) -> Shape:
     """[] or [N] -> [*]: the names of the files that match any of the patterns."""
     c.with_rank_at_most(pattern, 1)
     return c.vector(c.fresh("files"))
 
 
 @tf("ShardedFilename")
-def sharded_filename(c: InferenceContext, basename: Shape, shard: Shape, num_shards: Shape) -> Shape:
+def sharded_filename(c: TensorFlowContext, basename: Shape, shard: Shape, num_shards: Shape) -> Shape:
     """[], [], [] -> []."""
     require_scalars(c, basename, shard, num_shards)
     return c.scalar()
 
 
 @tf("ShardedFilespec")
-def sharded_filespec(c: InferenceContext, basename: Shape, num_shards: Shape) -> Shape:
+def sharded_filespec(c: TensorFlowContext, basename: Shape, num_shards: Shape) -> Shape:
     """[], [] -> []."""
     require_scalars(c, basename, num_shards)
     return c.scalar()
@@ -51,13 +52,13 @@ def sharded_filespec(c: InferenceContext, basename: Shape, num_shards: Shape) ->
 # -- checkpoints -----------------------------------------------------------------------------------------------------
 
 
-def _require_names(c: InferenceContext, names: Shape, count: int) -> None:
+def _require_names(c: TensorFlowContext, names: Shape, count: int) -> None:
     """Require a vector of `count` names."""
     c.with_value(c.with_rank(names, 1)[0], count)
 
 
 @tf("Save")
-def save(c: InferenceContext, filename: Shape, tensor_names: Shape, *data: Shape) -> tuple[Shape, ...]:
+def save(c: TensorFlowContext, filename: Shape, tensor_names: Shape, *data: Shape) -> tuple[Shape, ...]:
     """[], names [N], N tensors -> no outputs."""
     c.with_rank(filename, 0)
     _require_names(c, tensor_names, len(data))
@@ -66,7 +67,7 @@ def save(c: InferenceContext, filename: Shape, tensor_names: Shape, *data: Shape
 
 @tf("SaveSlices", "SaveV2")
 def save_slices(
-    c: InferenceContext, filename: Shape, tensor_names: Shape, shapes_and_slices: Shape, *data: Shape
+    c: TensorFlowContext, filename: Shape, tensor_names: Shape, shapes_and_slices: Shape, *data: Shape
 ) -> tuple[Shape, ...]:
     """[], names [N], slices [N], N tensors -> no outputs."""
     c.with_rank(filename, 0)
@@ -76,7 +77,7 @@ def save_slices(
 
 
 @tf("Restore")
-def restore(c: InferenceContext, file_pattern: Shape, tensor_name: Shape) -> Shape:
+def restore(c: TensorFlowContext, file_pattern: Shape, tensor_name: Shape) -> Shape:
     """[], [] -> a tensor of any shape: that of this name in the file."""
     require_scalars(c, file_pattern, tensor_name)
     raise c.unknowable("the shape of a restored tensor is in the checkpoint")
@@ -84,7 +85,7 @@ def restore(c: InferenceContext, file_pattern: Shape, tensor_name: Shape) -> Sha
 
 @tf("RestoreSlice")
 def restore_slice(
-    c: InferenceContext,
+    c: TensorFlowContext,
     file_pattern: Shape,
     tensor_name: Shape,
     shape_and_slice: Value,
@@ -98,7 +99,7 @@ def restore_slice(
 
 
 @tf("RestoreV2")
-def restore_v2(c: InferenceContext, prefix: Shape, tensor_names: Shape, shape_and_slices: Value) -> tuple[Shape, ...]:
+def restore_v2(c: TensorFlowContext, prefix: Shape, tensor_names: Shape, shape_and_slices: Value) -> tuple[Shape, ...]:
     """[], names [N], slices [N] -> N tensors; those with a slice have its shape."""
     c.with_rank(prefix, 0)
     c.merge(c.with_rank(tensor_names, 1), c.with_rank(shape_and_slices.shape, 1))
@@ -127,7 +128,7 @@ def slice_shape(text: object) -> Shape | None:
 
 @tf("MergeV2Checkpoints")
 def merge_checkpoints(
-    c: InferenceContext,
+    c: TensorFlowContext,
     checkpoint_prefixes: Shape,
     destination_prefix: Shape,
 ) -> tuple[Shape, ...]:
@@ -139,7 +140,7 @@ def merge_checkpoints(
 
 @tf("GenerateVocabRemapping")
 def generate_vocab_remapping(
-    c: InferenceContext,
+    c: TensorFlowContext,
     new_vocab_file: Shape,
     old_vocab_file: Shape,
     *,
@@ -152,7 +153,7 @@ def generate_vocab_remapping(
 
 @tf("LoadAndRemapMatrix")
 def load_and_remap_matrix(
-    c: InferenceContext,
+    c: TensorFlowContext,
     ckpt_path: Shape,
     old_tensor_name: Shape,
     row_remapping: Shape,
@@ -171,13 +172,13 @@ def load_and_remap_matrix(
 
 
 @tf("FixedLengthRecordReader", "IdentityReader", "LMDBReader", "TFRecordReader", "TextLineReader", "WholeFileReader")
-def reader(c: InferenceContext) -> Shape:
+def reader(c: TensorFlowContext) -> Shape:
     """[2]: the handle of a reader, two strings."""
     return c.vector(2)
 
 
 @tf("ReaderRead", "ReaderReadV2")
-def reader_read(c: InferenceContext, reader_handle: Shape, queue_handle: Shape) -> tuple[Shape, Shape]:
+def reader_read(c: TensorFlowContext, reader_handle: Shape, queue_handle: Shape) -> tuple[Shape, Shape]:
     """Two handles -> a key [] and a value []."""
     require_handle(c, reader_handle)
     require_handle(c, queue_handle)
@@ -186,7 +187,7 @@ def reader_read(c: InferenceContext, reader_handle: Shape, queue_handle: Shape) 
 
 @tf("ReaderReadUpTo", "ReaderReadUpToV2")
 def reader_read_up_to(
-    c: InferenceContext, reader_handle: Shape, queue_handle: Shape, num_records: Value
+    c: TensorFlowContext, reader_handle: Shape, queue_handle: Shape, num_records: Value
 ) -> tuple[Shape, Shape]:
     """Two handles, num_records [] -> keys [n] and values [n], for n of at most `num_records`."""
     require_handle(c, reader_handle)
@@ -196,7 +197,7 @@ def reader_read_up_to(
     return count, count
 
 
-def _record_count(c: InferenceContext, limit: PartialTensor) -> Shape:
+def _record_count(c: TensorFlowContext, limit: PartialTensor) -> Shape:
     """A vector of at most `limit` records."""
     most = scalar_size(c, limit)
     return c.vector(c.fresh("records") if most is None else c.fresh_at_most(most, "records"))
@@ -207,21 +208,21 @@ def _record_count(c: InferenceContext, limit: PartialTensor) -> Shape:
     *("ReaderNumWorkUnitsCompleted", "ReaderNumWorkUnitsCompletedV2"),
     *("ReaderSerializeState", "ReaderSerializeStateV2"),
 )
-def reader_state(c: InferenceContext, reader_handle: Shape) -> Shape:
+def reader_state(c: TensorFlowContext, reader_handle: Shape) -> Shape:
     """A handle -> []."""
     require_handle(c, reader_handle)
     return c.scalar()
 
 
 @tf("ReaderReset", "ReaderResetV2")
-def reader_reset(c: InferenceContext, reader_handle: Shape) -> tuple[Shape, ...]:
+def reader_reset(c: TensorFlowContext, reader_handle: Shape) -> tuple[Shape, ...]:
     """A handle -> no outputs."""
     require_handle(c, reader_handle)
     return ()
 
 
 @tf("ReaderRestoreState", "ReaderRestoreStateV2")
-def reader_restore_state(c: InferenceContext, reader_handle: Shape, state: Shape) -> tuple[Shape, ...]:
+def reader_restore_state(c: TensorFlowContext, reader_handle: Shape, state: Shape) -> tuple[Shape, ...]:
     """A handle, [] -> no outputs."""
     require_handle(c, reader_handle)
     c.with_rank(state, 0)

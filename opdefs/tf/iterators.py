@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import Dtypes, Shapes, declared_values, read_value, refine_values, values_behind
 from opdefs.tf.stored_values import stored_values
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
-from shapeinf.ops import InferenceContext
 
 
-def _iterator(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> HandleType:
+def _iterator(c: TensorFlowContext, dtypes: Dtypes, shapes: Shapes) -> HandleType:
     """The handle of an iterator over elements of these types."""
     return HandleType("resource", SCALAR, declared_values(c, dtypes, shapes))
 
@@ -23,14 +23,14 @@ def _iterator(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> HandleType
     "MultiDeviceIterator",
     "OneShotIterator",
 )
-def iterator(c: InferenceContext, *, output_types: Dtypes, output_shapes: Shapes) -> HandleType:
+def iterator(c: TensorFlowContext, *, output_types: Dtypes, output_shapes: Shapes) -> HandleType:
     """[]: the handle of an iterator."""
     return _iterator(c, output_types, output_shapes)
 
 
 @tf("AnonymousIteratorV2", "AnonymousMultiDeviceIterator")
 def iterator_with_deleter(
-    c: InferenceContext, *, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, *, output_types: Dtypes, output_shapes: Shapes
 ) -> tuple[HandleType, Shape]:
     """[], []: the handle of an iterator and its deleter."""
     return _iterator(c, output_types, output_shapes), SCALAR
@@ -38,7 +38,7 @@ def iterator_with_deleter(
 
 @tf("IteratorFromStringHandle", "IteratorFromStringHandleV2", "MultiDeviceIteratorFromStringHandle")
 def iterator_from_string(
-    c: InferenceContext, string_handle: Shape, *, output_types: Dtypes = (), output_shapes: Shapes = ()
+    c: TensorFlowContext, string_handle: Shape, *, output_types: Dtypes = (), output_shapes: Shapes = ()
 ) -> HandleType:
     """[] -> []: the handle of an iterator; without declared types, its elements are unknown."""
     if not output_types:
@@ -47,33 +47,33 @@ def iterator_from_string(
 
 
 @tf("MakeIterator")
-def make_iterator(c: InferenceContext, dataset: Shape, iterator: Shape) -> None:
+def make_iterator(c: TensorFlowContext, dataset: Shape, iterator: Shape) -> None:
     """No outputs."""
 
 
 @tf("DeserializeIterator")
-def deserialize_iterator(c: InferenceContext, resource_handle: Shape, serialized: Shape) -> None:
+def deserialize_iterator(c: TensorFlowContext, resource_handle: Shape, serialized: Shape) -> None:
     """No outputs."""
 
 
 @tf("SerializeIterator")
-def serialize_iterator(c: InferenceContext, resource_handle: Shape) -> Shape:
+def serialize_iterator(c: TensorFlowContext, resource_handle: Shape) -> Shape:
     """[] -> a tensor of unknown rank."""
     return c.unknown_shape()
 
 
 @tf("DeleteIterator", "DeleteMemoryCache", "DeleteRandomSeedGenerator", "DeleteSeedGenerator")
-def delete(c: InferenceContext, handle: Shape, deleter: Shape) -> None:
+def delete(c: TensorFlowContext, handle: Shape, deleter: Shape) -> None:
     """No outputs."""
 
 
 @tf("DeleteMultiDeviceIterator")
-def delete_iterators(c: InferenceContext, multi_device_iterator: Shape, *iterators: Shape) -> None:
+def delete_iterators(c: TensorFlowContext, multi_device_iterator: Shape, *iterators: Shape) -> None:
     """No outputs."""
 
 
 def next_values(
-    c: InferenceContext, iterator: TensorType, datasets: tuple[TensorType, ...], dtypes: Dtypes, shapes: Shapes
+    c: TensorFlowContext, iterator: TensorType, datasets: tuple[TensorType, ...], dtypes: Dtypes, shapes: Shapes
 ) -> tuple[TensorType, ...]:
     """The types of the components of an element, as declared and as in the datasets of the iterator."""
     values = refine_values(c, declared_values(c, dtypes, shapes), values_behind(iterator))
@@ -83,7 +83,7 @@ def next_values(
 
 @tf("MultiDeviceIteratorGetNextFromShard")
 def get_next_from_shard(
-    c: InferenceContext,
+    c: TensorFlowContext,
     multi_device_iterator: TensorType,
     shard_num: Shape,
     incarnation_id: Shape,
@@ -97,7 +97,7 @@ def get_next_from_shard(
 
 @tf("IteratorGetNext", "IteratorGetNextSync")
 def get_next(
-    c: InferenceContext, iterator: TensorType, *datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, iterator: TensorType, *datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> tuple[TensorType, ...]:
     """The components of the next element."""
     values = next_values(c, iterator, datasets, output_types, output_shapes)
@@ -106,7 +106,7 @@ def get_next(
 
 @tf("IteratorGetNextAsOptional")
 def get_next_as_optional(
-    c: InferenceContext, iterator: TensorType, *datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
+    c: TensorFlowContext, iterator: TensorType, *datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
     """The next element as an optional."""
     return HandleType("variant", SCALAR, next_values(c, iterator, datasets, output_types, output_shapes))
@@ -119,13 +119,13 @@ def get_next_as_optional(
     "IteratorToStringHandle",
     "MultiDeviceIteratorToStringHandle",
 )
-def property_of_an_iterator(c: InferenceContext, resource: Shape) -> Shape:
+def property_of_an_iterator(c: TensorFlowContext, resource: Shape) -> Shape:
     """[] -> []."""
     return SCALAR
 
 
 @tf("MultiDeviceIteratorInit")
-def init_iterators(c: InferenceContext, dataset: Shape, multi_device_iterator: Shape, max_buffer_size: Shape) -> Shape:
+def init_iterators(c: TensorFlowContext, dataset: Shape, multi_device_iterator: Shape, max_buffer_size: Shape) -> Shape:
     """[], [], [] -> []."""
     return SCALAR
 
@@ -134,19 +134,19 @@ def init_iterators(c: InferenceContext, dataset: Shape, multi_device_iterator: S
 
 
 @tf("AnonymousMemoryCache")
-def memory_cache(c: InferenceContext) -> tuple[Shape, Shape]:
+def memory_cache(c: TensorFlowContext) -> tuple[Shape, Shape]:
     """[], []: a handle and its deleter."""
     return SCALAR, SCALAR
 
 
 @tf("AnonymousRandomSeedGenerator")
-def random_seed_generator(c: InferenceContext, seed: Shape, seed2: Shape) -> tuple[Shape, Shape]:
+def random_seed_generator(c: TensorFlowContext, seed: Shape, seed2: Shape) -> tuple[Shape, Shape]:
     """[], [] -> [], []: a handle and its deleter."""
     return SCALAR, SCALAR
 
 
 @tf("AnonymousSeedGenerator")
-def seed_generator(c: InferenceContext, seed: Shape, seed2: Shape, reshuffle: Shape) -> tuple[Shape, Shape]:
+def seed_generator(c: TensorFlowContext, seed: Shape, seed2: Shape, reshuffle: Shape) -> tuple[Shape, Shape]:
     """[], [], [] -> [], []: a handle and its deleter."""
     return SCALAR, SCALAR
 
@@ -161,17 +161,17 @@ def seed_generator(c: InferenceContext, seed: Shape, seed2: Shape, reshuffle: Sh
     "StatsAggregatorHandleV2",
     "ThreadPoolHandle",
 )
-def handle(c: InferenceContext) -> HandleType:
+def handle(c: TensorFlowContext) -> HandleType:
     """[]: a handle."""
     return HandleType("resource", SCALAR, None)
 
 
 @tf("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary")
-def summary(c: InferenceContext, iterator: Shape) -> Shape:
+def summary(c: TensorFlowContext, iterator: Shape) -> Shape:
     """[] -> []."""
     return SCALAR
 
 
 @tf("StatsAggregatorSetSummaryWriter")
-def set_summary_writer(c: InferenceContext, stats_aggregator: Shape, summary: Shape) -> None:
+def set_summary_writer(c: TensorFlowContext, stats_aggregator: Shape, summary: Shape) -> None:
     """No outputs."""

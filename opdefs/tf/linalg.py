@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
-def square_matrices(c: InferenceContext, x: Shape) -> tuple[Shape, Dim]:
+def square_matrices(c: TensorFlowContext, x: Shape) -> tuple[Shape, Dim]:
     """[*B, M, M] -> the shape [*B] and the size M."""
     x = c.with_rank_at_least(x, 2)
     size = c.merge(c.dim(x, -2), c.dim(x, -1))
     return c.subshape(x, 0, -2), size
 
 
-def _matrices(c: InferenceContext, lead: Shape, rows: Dim, columns: Dim) -> Shape:
+def _matrices(c: TensorFlowContext, lead: Shape, rows: Dim, columns: Dim) -> Shape:
     """The shape [*lead, rows, columns]."""
     return c.concatenate(lead, c.matrix(rows, columns))
 
@@ -25,14 +25,14 @@ def _matrices(c: InferenceContext, lead: Shape, rows: Dim, columns: Dim) -> Shap
     *("BatchCholesky", "Cholesky", "MatrixExponential", "MatrixLogarithm", "MatrixSquareRoot", "RiscCholesky"),
     *("BatchMatrixInverse", "MatrixInverse"),
 )
-def matrix_function(c: InferenceContext, input: Shape) -> Shape:
+def matrix_function(c: TensorFlowContext, input: Shape) -> Shape:
     """[*B, M, M] -> [*B, M, M]."""
     lead, size = square_matrices(c, input)
     return _matrices(c, lead, size, size)
 
 
 @tf("BatchCholeskyGrad", "CholeskyGrad")
-def cholesky_gradient(c: InferenceContext, l: Shape, grad: Shape) -> Shape:  # noqa: E741
+def cholesky_gradient(c: TensorFlowContext, l: Shape, grad: Shape) -> Shape:  # noqa: E741
     """[*B, M, M], [*B, M, M] -> [*B, M, M]."""
     lead, size = square_matrices(c, l)
     shape = _matrices(c, lead, size, size)
@@ -41,7 +41,7 @@ def cholesky_gradient(c: InferenceContext, l: Shape, grad: Shape) -> Shape:  # n
 
 
 @tf("BatchMatrixDeterminant", "MatrixDeterminant")
-def determinant(c: InferenceContext, input: Shape) -> Shape:
+def determinant(c: TensorFlowContext, input: Shape) -> Shape:
     """[*B, M, M] -> [*B]."""
     x = c.with_rank_at_least(input, 2)
     c.merge(c.dim(x, -1), c.dim(x, -2))
@@ -49,7 +49,7 @@ def determinant(c: InferenceContext, input: Shape) -> Shape:
 
 
 @tf("LogMatrixDeterminant")
-def log_determinant(c: InferenceContext, input: Shape) -> tuple[Shape, Shape]:
+def log_determinant(c: TensorFlowContext, input: Shape) -> tuple[Shape, Shape]:
     """[*B, M, M] -> the sign [*B] and the logarithm [*B]."""
     lead = square_matrices(c, input)[0]
     return lead, lead
@@ -59,7 +59,7 @@ def log_determinant(c: InferenceContext, input: Shape) -> tuple[Shape, Shape]:
 
 
 @tf("BatchMatrixSolve", "MatrixSolve")
-def solve(c: InferenceContext, matrix: Shape, rhs: Shape) -> Shape:
+def solve(c: TensorFlowContext, matrix: Shape, rhs: Shape) -> Shape:
     """[*B, M, M], [*B, M, K] -> [*B, M, K]."""
     lead, size = square_matrices(c, matrix)
     rhs = c.with_rank_at_least(rhs, 2)
@@ -69,7 +69,7 @@ def solve(c: InferenceContext, matrix: Shape, rhs: Shape) -> Shape:
 
 
 @tf("BatchMatrixSolveLs", "MatrixSolveLs")
-def solve_least_squares(c: InferenceContext, matrix: Shape, rhs: Shape, l2_regularizer: Shape) -> Shape:
+def solve_least_squares(c: TensorFlowContext, matrix: Shape, rhs: Shape, l2_regularizer: Shape) -> Shape:
     """[*B, M, N], [*B, M, K] -> [*B, N, K]."""
     c.with_rank(l2_regularizer, 0)
     matrix, rhs = c.with_rank_at_least(matrix, 2), c.with_rank_at_least(rhs, 2)
@@ -79,7 +79,7 @@ def solve_least_squares(c: InferenceContext, matrix: Shape, rhs: Shape, l2_regul
 
 
 @tf("BatchMatrixTriangularSolve", "MatrixTriangularSolve", "RiscTriangularSolve")
-def triangular_solve(c: InferenceContext, matrix: Shape, rhs: Shape) -> Shape:
+def triangular_solve(c: TensorFlowContext, matrix: Shape, rhs: Shape) -> Shape:
     """[*A, M, M], [*B, M, K] -> [*broadcast(A, B), M, K]."""
     lead, size = square_matrices(c, matrix)
     rhs = c.with_rank_at_least(rhs, 2)
@@ -88,7 +88,7 @@ def triangular_solve(c: InferenceContext, matrix: Shape, rhs: Shape) -> Shape:
 
 
 @tf("BandedTriangularSolve")
-def banded_triangular_solve(c: InferenceContext, matrix: Shape, rhs: Shape) -> Shape:
+def banded_triangular_solve(c: TensorFlowContext, matrix: Shape, rhs: Shape) -> Shape:
     """[*A, bands, M], [*B, M, K] -> [*broadcast(A, B), M, K]."""
     matrix, rhs = c.with_rank_at_least(matrix, 2), c.with_rank_at_least(rhs, 2)
     lead = broadcast(c, c.subshape(matrix, 0, -2), c.subshape(rhs, 0, -2))
@@ -96,7 +96,7 @@ def banded_triangular_solve(c: InferenceContext, matrix: Shape, rhs: Shape) -> S
 
 
 @tf("TridiagonalMatMul")
-def tridiagonal_matmul(c: InferenceContext, superdiag: Shape, maindiag: Shape, subdiag: Shape, rhs: Shape) -> Shape:
+def tridiagonal_matmul(c: TensorFlowContext, superdiag: Shape, maindiag: Shape, subdiag: Shape, rhs: Shape) -> Shape:
     """Three diagonals [*B, 1, M], [*B, M, K] -> [*B, M, K]."""
     diagonals = [c.with_rank_at_least(s, 2) for s in (superdiag, maindiag, subdiag)]
     rhs = c.with_rank_at_least(rhs, 2)
@@ -110,7 +110,7 @@ def tridiagonal_matmul(c: InferenceContext, superdiag: Shape, maindiag: Shape, s
 
 
 @tf("TridiagonalSolve")
-def tridiagonal_solve(c: InferenceContext, diagonals: Shape, rhs: Shape) -> Shape:
+def tridiagonal_solve(c: TensorFlowContext, diagonals: Shape, rhs: Shape) -> Shape:
     """[*B, 3, M], [*B, M, K] -> [*B, M, K]."""
     diagonals, rhs = c.with_rank_at_least(diagonals, 2), c.with_rank_at_least(rhs, 2)
     c.merge(c.subshape(diagonals, 0, -2), c.subshape(rhs, 0, -2))
@@ -123,14 +123,14 @@ def tridiagonal_solve(c: InferenceContext, diagonals: Shape, rhs: Shape) -> Shap
 
 
 @tf("BatchSelfAdjointEig", "SelfAdjointEig")
-def eigenvalues_above_vectors(c: InferenceContext, input: Shape) -> Shape:
+def eigenvalues_above_vectors(c: TensorFlowContext, input: Shape) -> Shape:
     """[*B, M, M] -> [*B, M + 1, M]: a row of eigenvalues above the eigenvectors."""
     lead, size = square_matrices(c, input)
     return _matrices(c, lead, c.add(size, 1), size)
 
 
 @tf("BatchSelfAdjointEigV2", "Eig", "SelfAdjointEigV2")
-def eigenvalues(c: InferenceContext, input: Shape, *, compute_v: bool = True) -> tuple[Shape, Shape]:
+def eigenvalues(c: TensorFlowContext, input: Shape, *, compute_v: bool = True) -> tuple[Shape, Shape]:
     """[*B, M, M] -> the eigenvalues [*B, M] and the eigenvectors [*B, M, M].
 
     Without `compute_v`, the kernel returns a scalar for the vectors; TensorFlow's shape function returns [0].
@@ -141,14 +141,14 @@ def eigenvalues(c: InferenceContext, input: Shape, *, compute_v: bool = True) ->
 
 
 @tf("Lu")
-def lu(c: InferenceContext, input: Shape) -> tuple[Shape, Shape]:
+def lu(c: TensorFlowContext, input: Shape) -> tuple[Shape, Shape]:
     """[*B, M, M] -> both factors in one [*B, M, M], and the permutation [*B, M]."""
     lead, size = square_matrices(c, input)
     return _matrices(c, lead, size, size), c.concatenate(lead, c.vector(size))
 
 
 @tf("Qr")
-def qr(c: InferenceContext, input: Shape, *, full_matrices: bool = False) -> tuple[Shape, Shape]:
+def qr(c: TensorFlowContext, input: Shape, *, full_matrices: bool = False) -> tuple[Shape, Shape]:
     """[*B, M, N] -> [*B, M, P] and [*B, P, N], with P = min(M, N), or M for full matrices."""
     x = c.with_rank_at_least(input, 2)
     rows, columns, lead = c.dim(x, -2), c.dim(x, -1), c.subshape(x, 0, -2)
@@ -158,7 +158,7 @@ def qr(c: InferenceContext, input: Shape, *, full_matrices: bool = False) -> tup
 
 @tf("BatchSvd", "Svd")
 def svd(
-    c: InferenceContext, input: Shape, *, compute_uv: bool = True, full_matrices: bool = False
+    c: TensorFlowContext, input: Shape, *, compute_uv: bool = True, full_matrices: bool = False
 ) -> tuple[Shape, Shape, Shape]:
     """[*B, M, N] -> [*B, P], [*B, M, P] and [*B, N, P], with P = min(M, N); full matrices are square.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 @tf("SdcaOptimizer", "SdcaOptimizerV2")
 def sdca_optimizer(
-    c: InferenceContext, *inputs: Shape, num_sparse_features: int, num_dense_features: int
+    c: TensorFlowContext, *inputs: Shape, num_sparse_features: int, num_dense_features: int
 ) -> tuple[Shape, ...]:
     """Examples and weights of F features -> states [N, 4], and a change for each weight, of its shape."""
     weights = num_sparse_features + num_dense_features
@@ -24,7 +24,7 @@ def sdca_optimizer(
 
 
 @tf("Skipgram")
-def skipgram(c: InferenceContext, *, batch_size: int) -> tuple[Shape, ...]:
+def skipgram(c: TensorFlowContext, *, batch_size: int) -> tuple[Shape, ...]:
     """Words [V] and their frequencies [V], three counters [], examples [batch_size] and labels [batch_size]."""
     words, batch = c.vector(c.fresh("words")), Shape((batch_size,))
     return words, words, c.scalar(), c.scalar(), c.scalar(), batch, batch

@@ -17,9 +17,10 @@ from opdefs.rules.contents.logic import (
 )
 from opdefs.rules.contents.progressions import broadcast_progression
 from opdefs.tf.broadcasting import broadcast, broadcast_if_compatible
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import HandleType, PartialTensor, Progression, Shape
-from shapeinf.ops import InferenceContext, Operand, Value
+from shapeinf.ops import Operand, Value
 
 tf("Less")(comparison_rule(broadcast, LESS))
 tf("LessEqual")(comparison_rule(broadcast, LESS_EQUAL))
@@ -30,7 +31,7 @@ tf("LogicalOr", in_place=(0, 1))(connective_rule(broadcast, logical_or))
 
 
 @tf("Equal")
-def equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
+def equal(c: TensorFlowContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; if shapes do not broadcast and that is allowed, a false []."""
     if incompatible_shape_error:
         return compare(c, broadcast(c, x.shape, y.shape), EQUAL, x, y)
@@ -41,14 +42,14 @@ def equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_err
 
 
 @tf("NotEqual")
-def not_equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
+def not_equal(c: TensorFlowContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; if shapes do not broadcast and that is allowed, a true []."""
     result = equal(c, x, y, incompatible_shape_error=incompatible_shape_error)
     return map_elements("bool", result.shape, logical_not, result)
 
 
 @tf("ApproximateEqual")
-def approximately_equal(c: InferenceContext, x: Shape, y: Shape) -> Shape:
+def approximately_equal(c: TensorFlowContext, x: Shape, y: Shape) -> Shape:
     """[*S], [*S] -> [*S]."""
     return c.store.canon_shape(c.merge(x, y))
 
@@ -57,7 +58,7 @@ def approximately_equal(c: InferenceContext, x: Shape, y: Shape) -> Shape:
 
 
 @tf("Select", in_place=(1, 2))
-def select(c: InferenceContext, condition: Value, t: Value, e: Value) -> PartialTensor:
+def select(c: TensorFlowContext, condition: Value, t: Value, e: Value) -> PartialTensor:
     """[*S] or [] or [n], [*S], [*S] -> [*S]; a vector [n] selects rows along axis 0."""
     data, shape = c.merge(t.shape, e.shape), c.store.canon_shape(condition.shape)
     data = c.store.canon_shape(data)
@@ -80,13 +81,13 @@ def _row_conditions(condition: PartialTensor, data: Shape) -> PartialTensor:
 
 
 @tf("SelectV2", in_place=(1, 2))
-def select_with_broadcast(c: InferenceContext, condition: Value, t: Value, e: Value) -> PartialTensor:
+def select_with_broadcast(c: TensorFlowContext, condition: Value, t: Value, e: Value) -> PartialTensor:
     """[*C], [*A], [*B] -> [*broadcast(C, A, B)]; elements are known if the condition is, or both choices agree."""
     return _choose(c, broadcast(c, broadcast(c, t.shape, e.shape), condition.shape), condition, t, e)
 
 
 def _choose(
-    c: InferenceContext, shape: Shape, condition: PartialTensor, t: PartialTensor, e: PartialTensor
+    c: TensorFlowContext, shape: Shape, condition: PartialTensor, t: PartialTensor, e: PartialTensor
 ) -> PartialTensor:
     """The tensor of `shape` that is `t` where the condition holds, else `e`."""
     if isinstance(t, HandleType):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import attrs
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import TensorFormat, tensor_format
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 @attrs.frozen
@@ -28,7 +28,7 @@ def image_format(data_format: str) -> TensorFormat:
     return tensor_format(data_format, 3 if "D" in data_format else 2)
 
 
-def merge_channels(c: InferenceContext, channels: Dim, vectors: Sequence[Shape]) -> Dim:
+def merge_channels(c: TensorFlowContext, channels: Dim, vectors: Sequence[Shape]) -> Dim:
     """The number of channels, which is the length of each vector."""
     for vector in vectors:
         channels = c.merge(channels, c.with_rank(vector, 1)[0])
@@ -37,7 +37,7 @@ def merge_channels(c: InferenceContext, channels: Dim, vectors: Sequence[Shape])
 
 @tf("FusedBatchNorm", "FusedBatchNormV2")
 def fused_batch_norm(
-    c: InferenceContext,
+    c: TensorFlowContext,
     x: Shape,
     scale: Shape,
     offset: Shape,
@@ -61,7 +61,7 @@ def fused_batch_norm(
 
 @tf("FusedBatchNormV3")
 def fused_batch_norm_with_reserve(
-    c: InferenceContext,
+    c: TensorFlowContext,
     x: Shape,
     scale: Shape,
     offset: Shape,
@@ -76,7 +76,7 @@ def fused_batch_norm_with_reserve(
 
 @tf("_FusedBatchNormEx")
 def fused_batch_norm_with_activation(
-    c: InferenceContext,
+    c: TensorFlowContext,
     x: Shape,
     scale: Shape,
     offset: Shape,
@@ -107,7 +107,7 @@ def fused_batch_norm_with_activation(
 
 @tf("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 def fused_batch_norm_grad(
-    c: InferenceContext,
+    c: TensorFlowContext,
     y_backprop: Shape,
     x: Shape,
     scale: Shape,
@@ -131,7 +131,7 @@ def fused_batch_norm_grad(
 
 @tf("_FusedBatchNormGradEx")
 def fused_batch_norm_grad_with_activation(
-    c: InferenceContext,
+    c: TensorFlowContext,
     y_backprop: Shape,
     x: Shape,
     scale: Shape,
@@ -150,7 +150,7 @@ def fused_batch_norm_grad_with_activation(
 
 
 @tf("BatchNormWithGlobalNormalization")
-def batch_norm(c: InferenceContext, t: Shape, m: Shape, v: Shape, beta: Shape, gamma: Shape) -> Shape:
+def batch_norm(c: TensorFlowContext, t: Shape, m: Shape, v: Shape, beta: Shape, gamma: Shape) -> Shape:
     """[N, H, W, C], four vectors [C] -> [N, H, W, C]."""
     t = c.with_rank(t, 4)
     return c.replace_dim(t, 3, merge_channels(c, t[3], (m, v, beta, gamma)))
@@ -158,7 +158,7 @@ def batch_norm(c: InferenceContext, t: Shape, m: Shape, v: Shape, beta: Shape, g
 
 @tf("BatchNormWithGlobalNormalizationGrad")
 def batch_norm_grad(
-    c: InferenceContext, t: Shape, m: Shape, v: Shape, gamma: Shape, backprop: Shape
+    c: TensorFlowContext, t: Shape, m: Shape, v: Shape, gamma: Shape, backprop: Shape
 ) -> tuple[Shape, ...]:
     """[N, H, W, C], three vectors [C], [N, H, W, C] -> [N, H, W, C], and four vectors [C]."""
     t = c.merge(c.with_rank(t, 4), backprop)
@@ -168,14 +168,14 @@ def batch_norm_grad(
 
 
 @tf("LRN")
-def local_response_normalization(c: InferenceContext, input_: Shape) -> Shape:
+def local_response_normalization(c: TensorFlowContext, input_: Shape) -> Shape:
     """[N, H, W, C] -> [N, H, W, C]."""
     return c.with_rank(input_, 4)
 
 
 @tf("LRNGrad")
 def local_response_normalization_grad(
-    c: InferenceContext, input_grads: Shape, input_image: Shape, output_image: Shape
+    c: TensorFlowContext, input_grads: Shape, input_image: Shape, output_image: Shape
 ) -> Shape:
     """[N, H, W, C], [N, H, W, C], [N, H, W, C] -> [N, H, W, C]."""
     return c.merge(c.merge(c.with_rank(input_grads, 4), input_image), output_image)

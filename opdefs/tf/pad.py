@@ -6,30 +6,31 @@ from collections.abc import Sequence
 
 from opdefs.rules.contents.elements import Elements, known_dims, known_ints, move_elements
 from opdefs.rules.padding import pad_elements
+from opdefs.tf.context import TensorFlowContext
+from opdefs.tf.context.contents import MAX_DIMENSIONS
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Ints, Value
-from shapeinf.ops.from_tensors import MAX_DIMENSIONS
+from shapeinf.ops import Ints, Value
 
 Pairs = list[tuple[Dim | None, Dim | None]]
 """The amounts before and after each axis; None is unknown."""
 
 
 @tf("Pad")
-def pad(c: InferenceContext, x: Value, paddings: Value) -> PartialTensor:
+def pad(c: TensorFlowContext, x: Value, paddings: Value) -> PartialTensor:
     """[*S], [R, 2] -> [*S + paddings], padded with zeros."""
     return _pad(c, x, paddings, PartialTensor(x.dtype, Shape(()), (0,)))
 
 
 @tf("PadV2")
-def pad_v2(c: InferenceContext, x: Value, paddings: Value, constant_values: Value) -> PartialTensor:
+def pad_v2(c: TensorFlowContext, x: Value, paddings: Value, constant_values: Value) -> PartialTensor:
     """[*S], [R, 2], [] -> [*S + paddings], padded with a value."""
     c.with_rank(constant_values.shape, 0)
     return _pad(c, x, paddings, constant_values)
 
 
-def _pad(c: InferenceContext, x: PartialTensor, paddings: PartialTensor, fill: PartialTensor) -> PartialTensor:
+def _pad(c: TensorFlowContext, x: PartialTensor, paddings: PartialTensor, fill: PartialTensor) -> PartialTensor:
     """[*S], [R, 2], fill [] -> [*S + paddings]."""
     shape, pairs = _pairs(c, x.shape, paddings)
     result = Shape(_padded_size(c, d, *pair, axis) for axis, (d, pair) in enumerate(zip(shape, pairs, strict=True)))
@@ -41,7 +42,7 @@ def _pad(c: InferenceContext, x: PartialTensor, paddings: PartialTensor, fill: P
     return move_elements(x, result, lambda array: pad_elements(array, range(len(shape)), amounts, filling))
 
 
-def _pairs(c: InferenceContext, x: Shape, paddings: PartialTensor) -> tuple[Shape, Pairs]:
+def _pairs(c: TensorFlowContext, x: Shape, paddings: PartialTensor) -> tuple[Shape, Pairs]:
     """The input with its rank, the number of rows of `paddings`, and the amounts before and after each axis."""
     matrix = c.with_rank(paddings.shape, 2)
     c.with_value(matrix[1], 2)
@@ -55,7 +56,7 @@ def _pairs(c: InferenceContext, x: Shape, paddings: PartialTensor) -> tuple[Shap
     return shape, list(zip(amounts[::2], amounts[1::2], strict=True))
 
 
-def _padded_size(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | None, axis: int) -> Dim:
+def _padded_size(c: TensorFlowContext, size: Dim, before: Dim | None, after: Dim | None, axis: int) -> Dim:
     """The size of a padded axis. Requires that no amount is negative."""
     for amount in (before, after):
         _check_not_negative(c, amount, "paddings must be non-negative")
@@ -64,7 +65,7 @@ def _padded_size(c: InferenceContext, size: Dim, before: Dim | None, after: Dim 
     return c.add(c.add(size, before), after)
 
 
-def _check_not_negative(c: InferenceContext, amount: Dim | None, message: str) -> None:
+def _check_not_negative(c: TensorFlowContext, amount: Dim | None, message: str) -> None:
     """Require that an amount is at least 0, unless it is unknown."""
     if isinstance(amount, int):
         if amount < 0:
@@ -74,7 +75,7 @@ def _check_not_negative(c: InferenceContext, amount: Dim | None, message: str) -
 
 
 @tf("MirrorPad")
-def mirror_pad(c: InferenceContext, x: Value, paddings: Value, *, mode: str) -> PartialTensor:
+def mirror_pad(c: TensorFlowContext, x: Value, paddings: Value, *, mode: str) -> PartialTensor:
     """[*S], [R, 2] -> [*S + paddings]; reflections are shorter than the axis, or at most as long if symmetric."""
     shape, pairs = _pairs(c, x.shape, paddings)
     border = 1 if mode == "REFLECT" else 0
@@ -98,7 +99,7 @@ def mirror_pad(c: InferenceContext, x: Value, paddings: Value, *, mode: str) -> 
 
 
 @tf("MirrorPadGrad")
-def mirror_pad_grad(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
+def mirror_pad_grad(c: TensorFlowContext, x: Shape, paddings: Value) -> Shape:
     """[*S], [R, 2] -> [*S - paddings]."""
     matrix = c.with_rank(paddings.shape, 2)
     count = c.concrete(matrix[0])
@@ -119,21 +120,21 @@ def mirror_pad_grad(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
 
 
 @tf("SpaceToBatchND")
-def space_to_batch_nd(c: InferenceContext, x: Shape, block_shape: Value, paddings: Value) -> Shape:
+def space_to_batch_nd(c: TensorFlowContext, x: Shape, block_shape: Value, paddings: Value) -> Shape:
     """[N, *S, *T], block [R], paddings [R, 2] -> [N * prod(block), *((S + paddings) / block), *T]."""
     count = _block_rank(c, block_shape, paddings.shape)
     return _space_to_batch(c, x, _block(c, block_shape, count), _block_pairs(c, paddings, count, "paddings"))
 
 
 @tf("SpaceToBatch")
-def space_to_batch(c: InferenceContext, x: Shape, paddings: Value, *, block_size: int) -> Shape:
+def space_to_batch(c: TensorFlowContext, x: Shape, paddings: Value, *, block_size: int) -> Shape:
     """[N, H, W, C], [2, 2] -> [N * block_size^2, H', W', C], as SpaceToBatchND."""
     shape = c.with_rank(x, 4)
     c.merge(c.with_rank(paddings.shape, 2), Shape((2, 2)))
     return _space_to_batch(c, shape, _square(c, block_size), _block_pairs(c, paddings, 2, "paddings"))
 
 
-def _space_to_batch(c: InferenceContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
+def _space_to_batch(c: TensorFlowContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
     """[N, *S, *T] -> [N * prod(block), *((S + pairs) / block), *T]."""
     shape = c.with_rank_at_least(x, len(block) + 1)
     batch: Dim | None = shape[0]
@@ -149,21 +150,21 @@ def _space_to_batch(c: InferenceContext, x: Shape, block: Sequence[Dim | None], 
 
 
 @tf("BatchToSpaceND")
-def batch_to_space_nd(c: InferenceContext, x: Shape, block_shape: Value, crops: Value) -> Shape:
+def batch_to_space_nd(c: TensorFlowContext, x: Shape, block_shape: Value, crops: Value) -> Shape:
     """[N, *S, *T], block [R], crops [R, 2] -> [N / prod(block), *(S * block - crops), *T]."""
     count = _block_rank(c, block_shape, crops.shape)
     return _batch_to_space(c, x, _block(c, block_shape, count), _block_pairs(c, crops, count, "crops"))
 
 
 @tf("BatchToSpace")
-def batch_to_space(c: InferenceContext, x: Shape, crops: Value, *, block_size: int) -> Shape:
+def batch_to_space(c: TensorFlowContext, x: Shape, crops: Value, *, block_size: int) -> Shape:
     """[N, H, W, C], [2, 2] -> [N / block_size^2, H', W', C], as BatchToSpaceND."""
     shape = c.with_rank(x, 4)
     c.merge(c.with_rank(crops.shape, 2), Shape((2, 2)))
     return _batch_to_space(c, shape, _square(c, block_size), _block_pairs(c, crops, 2, "crops"))
 
 
-def _batch_to_space(c: InferenceContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
+def _batch_to_space(c: TensorFlowContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
     """[N, *S, *T] -> [N / prod(block), *(S * block - pairs), *T]."""
     shape = c.with_rank_at_least(x, len(block) + 1)
     total: Dim | None = 1
@@ -179,7 +180,7 @@ def _batch_to_space(c: InferenceContext, x: Shape, block: Sequence[Dim | None], 
     return Shape((batch, *dims, *shape[len(block) + 1 :]))
 
 
-def _block_rank(c: InferenceContext, block: PartialTensor, pairs: Shape) -> int:
+def _block_rank(c: TensorFlowContext, block: PartialTensor, pairs: Shape) -> int:
     """The number of spatial axes: the length of the block. Raises ShapeError if it is unknown."""
     if block.shape.dims is not None and len(block.shape.dims) != 1:
         c.fail("block_shape must have rank 1", block.shape)
@@ -193,14 +194,14 @@ def _block_rank(c: InferenceContext, block: PartialTensor, pairs: Shape) -> int:
     return count
 
 
-def _square(c: InferenceContext, size: int) -> list[Dim | None]:
+def _square(c: TensorFlowContext, size: int) -> list[Dim | None]:
     """The sizes of a square block."""
     if size < 1:
         c.fail("block_size must be at least 1", size)
     return [size, size]
 
 
-def _block(c: InferenceContext, block: PartialTensor, count: int) -> Sequence[Dim | None]:
+def _block(c: TensorFlowContext, block: PartialTensor, count: int) -> Sequence[Dim | None]:
     """The sizes of the block, None for unknown ones. Requires that each is at least 1."""
     sizes = known_dims(block) or (None,) * count
     for size in sizes:
@@ -212,7 +213,7 @@ def _block(c: InferenceContext, block: PartialTensor, count: int) -> Sequence[Di
     return sizes
 
 
-def _block_pairs(c: InferenceContext, amounts: PartialTensor, count: int, name: str) -> Pairs:
+def _block_pairs(c: TensorFlowContext, amounts: PartialTensor, count: int, name: str) -> Pairs:
     """The amounts before and after each spatial axis. Requires that none is negative."""
     known = known_dims(amounts) or (None,) * (2 * count)
     for amount in known:
@@ -225,7 +226,7 @@ CHANNELS_OF_VECTORS = 4
 
 
 @tf("SpaceToDepth")
-def space_to_depth(c: InferenceContext, x: Shape, *, block_size: int, data_format: str = "NHWC") -> Shape:
+def space_to_depth(c: TensorFlowContext, x: Shape, *, block_size: int, data_format: str = "NHWC") -> Shape:
     """[N, H, W, C] -> [N, H / b, W / b, C * b^2], for blocks of b * b."""
     batch, height, width, channels, rest = _image(c, x, data_format)
     _square(c, block_size)
@@ -234,7 +235,7 @@ def space_to_depth(c: InferenceContext, x: Shape, *, block_size: int, data_forma
 
 
 @tf("DepthToSpace")
-def depth_to_space(c: InferenceContext, x: Shape, *, block_size: int, data_format: str = "NHWC") -> Shape:
+def depth_to_space(c: TensorFlowContext, x: Shape, *, block_size: int, data_format: str = "NHWC") -> Shape:
     """[N, H, W, C] -> [N, H * b, W * b, C / b^2], for blocks of b * b."""
     batch, height, width, channels, rest = _image(c, x, data_format)
     _square(c, block_size)
@@ -243,7 +244,7 @@ def depth_to_space(c: InferenceContext, x: Shape, *, block_size: int, data_forma
     return _image_shape(data_format, batch, height, width, depth, rest)
 
 
-def _image(c: InferenceContext, x: Shape, data_format: str) -> tuple[Dim, Dim, Dim, Dim, tuple[Dim, ...]]:
+def _image(c: TensorFlowContext, x: Shape, data_format: str) -> tuple[Dim, Dim, Dim, Dim, tuple[Dim, ...]]:
     """The batch, height, width, channels (of NCHW_VECT_C: their vectors), and the inner axis of that format."""
     if data_format == "NHWC":
         batch, height, width, channels = c.with_rank(x, 4)
@@ -268,7 +269,7 @@ def _image_shape(data_format: str, batch: Dim, height: Dim, width: Dim, channels
 
 @tf("ExtractImagePatches")
 def extract_image_patches(
-    c: InferenceContext, images: Shape, *, ksizes: Ints, strides: Ints, rates: Ints, padding: str
+    c: TensorFlowContext, images: Shape, *, ksizes: Ints, strides: Ints, rates: Ints, padding: str
 ) -> Shape:
     """[B, H, W, C] -> [B, rows, columns, window * C]."""
     for name, values in (("ksizes", ksizes), ("strides", strides), ("rates", rates)):
@@ -278,7 +279,7 @@ def extract_image_patches(
 
 
 @tf("ExtractVolumePatches")
-def extract_volume_patches(c: InferenceContext, x: Shape, *, ksizes: Ints, strides: Ints, padding: str) -> Shape:
+def extract_volume_patches(c: TensorFlowContext, x: Shape, *, ksizes: Ints, strides: Ints, padding: str) -> Shape:
     """[B, D, H, W, C] -> [B, planes, rows, columns, window * C]."""
     for name, values in (("ksizes", ksizes), ("strides", strides)):
         if len(values) != 5:
@@ -286,7 +287,7 @@ def extract_volume_patches(c: InferenceContext, x: Shape, *, ksizes: Ints, strid
     return _patches(c, c.with_rank(x, 5), ksizes, strides, (1,) * 5, padding)
 
 
-def _patches(c: InferenceContext, x: Shape, ksizes: Ints, strides: Ints, rates: Ints, padding: str) -> Shape:
+def _patches(c: TensorFlowContext, x: Shape, ksizes: Ints, strides: Ints, rates: Ints, padding: str) -> Shape:
     """[B, *S, C] -> [B, *windows, prod(ksizes) * C]."""
     if min(*ksizes, *strides, *rates) < 1:
         c.fail("ksizes, strides and rates must be at least 1", ksizes, strides, rates)
@@ -303,7 +304,7 @@ def _patches(c: InferenceContext, x: Shape, ksizes: Ints, strides: Ints, rates: 
     return Shape((x[0], *sizes, depth))
 
 
-def _window_count(c: InferenceContext, size: Dim, window: int, stride: int) -> Dim:
+def _window_count(c: TensorFlowContext, size: Dim, window: int, stride: int) -> Dim:
     """The number of windows of a size without padding: 0 where the window is larger by less than two strides.
 
     The kernel's division rounds towards 0.

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.requested import scalar_size
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape, element_bits
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 Outputs = list[Shape | PartialTensor]
 Types = tuple[str, ...]
@@ -23,7 +24,7 @@ Shapes = tuple[DeclaredType, ...]
 # -- features of examples --------------------------------------------------------------------------------------------
 
 
-def _sparse_features(c: InferenceContext, kind: str, count: int, batch: Shape, further: int) -> Outputs:
+def _sparse_features(c: TensorFlowContext, kind: str, count: int, batch: Shape, further: int) -> Outputs:
     """Sparse tensors [*batch, *further]: axes of the batch, and `further` axes whose sizes are in the data."""
     features: list[SparseShapes] = []
     for i in range(count):
@@ -36,12 +37,12 @@ def _sparse_features(c: InferenceContext, kind: str, count: int, batch: Shape, f
     return [feature[part] for part in range(3) for feature in features]
 
 
-def _dense_features(c: InferenceContext, shapes: Shapes, batch: Shape) -> Outputs:
+def _dense_features(c: TensorFlowContext, shapes: Shapes, batch: Shape) -> Outputs:
     """Dense tensors [*batch, *shape] of these shapes."""
     return [c.concatenate(batch, c.make_shape_from_shape_proto(_proto_sizes(shape))) for shape in shapes]
 
 
-def _ragged_features(c: InferenceContext, kind: str, count: int, outer: Shape, *, inner: bool = False) -> Outputs:
+def _ragged_features(c: TensorFlowContext, kind: str, count: int, outer: Shape, *, inner: bool = False) -> Outputs:
     """Values, the row splits `outer` of the examples, and with `inner` those of the rows of each."""
     values: Outputs = [c.vector(c.fresh(f"{kind}.{i}")) for i in range(count)]
     further: Outputs = [c.vector(c.fresh(f"{kind}.{i}.rows", 1)) for i in range(count if inner else 0)]
@@ -53,7 +54,7 @@ def _proto_sizes(shape: DeclaredType) -> list[int] | None:
     return None if shape.dims is None else [d if isinstance(d, int) else -1 for d in shape.dims]
 
 
-def _padded_shapes(c: InferenceContext, shapes: Shapes) -> Shapes:
+def _padded_shapes(c: TensorFlowContext, shapes: Shapes) -> Shapes:
     """The shapes. Raises ShapeError if any but the first size, that of the longest of the batch, is unknown."""
     for i, shape in enumerate(shapes):
         sizes = _proto_sizes(shape)
@@ -63,14 +64,14 @@ def _padded_shapes(c: InferenceContext, shapes: Shapes) -> Shapes:
     return shapes
 
 
-def _check_outputs(c: InferenceContext, outputs: Outputs) -> tuple[Shape | PartialTensor, ...]:
+def _check_outputs(c: TensorFlowContext, outputs: Outputs) -> tuple[Shape | PartialTensor, ...]:
     """The outputs. Raises ShapeError if the node has another number of them."""
     if len(outputs) != c.num_outputs:
         c.fail(f"the attributes describe {len(outputs)} outputs, but the node has {c.num_outputs}")
     return tuple(outputs)
 
 
-def _equal_counts(c: InferenceContext, names: str, counts: dict[str, int]) -> None:
+def _equal_counts(c: TensorFlowContext, names: str, counts: dict[str, int]) -> None:
     """Raise ShapeError unless all counts are equal: one type and one shape for each key."""
     (first, count), *others = counts.items()
     for other, number in others:
@@ -83,7 +84,7 @@ def _equal_counts(c: InferenceContext, names: str, counts: dict[str, int]) -> No
 
 @tf("ParseExample")
 def parse_example(
-    c: InferenceContext, serialized: Shape, names: Shape, *_rest: Shape, sparse_types: Types, dense_shapes: Shapes
+    c: TensorFlowContext, serialized: Shape, names: Shape, *_rest: Shape, sparse_types: Types, dense_shapes: Shapes
 ) -> tuple[Shape | PartialTensor, ...]:
     """[B], [*] -> sparse features [B, *] and dense features [B, *S]."""
     batch = c.with_rank(serialized, 1)
@@ -99,7 +100,7 @@ def parse_example(
 
 @tf("ParseExampleV2")
 def parse_example_v2(
-    c: InferenceContext,
+    c: TensorFlowContext,
     serialized: Shape,
     names: Shape,
     sparse_keys: Shape,
@@ -129,7 +130,7 @@ def parse_example_v2(
     return _check_outputs(c, outputs)
 
 
-def _row_splits(c: InferenceContext, batch: Shape) -> Shape:
+def _row_splits(c: TensorFlowContext, batch: Shape) -> Shape:
     """The row splits [B + 1] of B examples; [0] for a single example."""
     if batch.dims is None:
         return c.vector(c.fresh("splits"))
@@ -138,7 +139,7 @@ def _row_splits(c: InferenceContext, batch: Shape) -> Shape:
 
 @tf("ParseSingleExample")
 def parse_single_example(
-    c: InferenceContext,
+    c: TensorFlowContext,
     serialized: Shape,
     *_defaults: Shape,
     num_sparse: int,
@@ -159,7 +160,7 @@ def parse_single_example(
 # -- sequences of examples -------------------------------------------------------------------------------------------
 
 
-def _check_sequence(c: InferenceContext, counts: Sequence[tuple[str, int, int, int]]) -> None:
+def _check_sequence(c: TensorFlowContext, counts: Sequence[tuple[str, int, int, int]]) -> None:
     """Raise ShapeError unless there are one type and one shape for each feature of a kind."""
     for kind, number, types, shapes in counts:
         if not number == types == shapes:
@@ -168,7 +169,7 @@ def _check_sequence(c: InferenceContext, counts: Sequence[tuple[str, int, int, i
 
 
 def _sequence_features(
-    c: InferenceContext,
+    c: TensorFlowContext,
     batch: Shape,
     shapes: tuple[Shapes, Shapes],
     sparse: tuple[int, int],
@@ -199,7 +200,7 @@ def _sequence_features(
 
 @tf("ParseSequenceExample")
 def parse_sequence_example(
-    c: InferenceContext,
+    c: TensorFlowContext,
     serialized: Shape,
     debug_name: Shape,
     *_defaults: Shape,
@@ -225,7 +226,7 @@ def parse_sequence_example(
 
 @tf("ParseSequenceExampleV2")
 def parse_sequence_example_v2(
-    c: InferenceContext,
+    c: TensorFlowContext,
     serialized: Shape,
     debug_name: Shape,
     *_rest: Shape,
@@ -254,7 +255,7 @@ def parse_sequence_example_v2(
 
 @tf("ParseSingleSequenceExample")
 def parse_single_sequence_example(
-    c: InferenceContext,
+    c: TensorFlowContext,
     serialized: Shape,
     feature_list_dense_missing_assumed_empty: Shape,
     *_rest: Shape,
@@ -279,7 +280,7 @@ def parse_single_sequence_example(
 
 @tf("DecodeCSV")
 def decode_csv(
-    c: InferenceContext, records: Shape, *record_defaults: Shape, select_cols: tuple[int, ...] = ()
+    c: TensorFlowContext, records: Shape, *record_defaults: Shape, select_cols: tuple[int, ...] = ()
 ) -> tuple[Shape, ...]:
     """[*S], defaults [0], [1] or [] -> [*S]...: one tensor for each column."""
     for default in record_defaults:
@@ -290,13 +291,13 @@ def decode_csv(
 
 
 @tf("DecodeRaw")
-def decode_raw(c: InferenceContext, bytes: Shape) -> Shape:
+def decode_raw(c: TensorFlowContext, bytes: Shape) -> Shape:
     """[*S] -> [*S, numbers]: the numbers in the bytes of each string."""
     return c.concatenate(bytes, c.vector(c.fresh("numbers")))
 
 
 @tf("DecodePaddedRaw")
-def decode_padded_raw(c: InferenceContext, input_bytes: Shape, fixed_length: Value, *, out_type: str) -> Shape:
+def decode_padded_raw(c: TensorFlowContext, input_bytes: Shape, fixed_length: Value, *, out_type: str) -> Shape:
     """[*S], fixed_length [] -> [*S, numbers]: the numbers in `fixed_length` bytes of each string."""
     c.with_rank(fixed_length.shape, 0)
     length, bits = scalar_size(c, fixed_length), element_bits(out_type)
@@ -305,12 +306,12 @@ def decode_padded_raw(c: InferenceContext, input_bytes: Shape, fixed_length: Val
 
 
 @tf("SerializeTensor")
-def serialize_tensor(c: InferenceContext, tensor: Shape) -> Shape:
+def serialize_tensor(c: TensorFlowContext, tensor: Shape) -> Shape:
     """[*S] -> []."""
     return c.scalar()
 
 
 @tf("ParseTensor")
-def parse_tensor(c: InferenceContext, serialized: Shape) -> Shape:
+def parse_tensor(c: TensorFlowContext, serialized: Shape) -> Shape:
     """[] -> a tensor of any shape."""
     raise c.unknowable("the shape of a serialized tensor is in its bytes")

@@ -6,6 +6,7 @@ import attrs
 
 from opdefs.rules.contents.elements import known_ints
 from opdefs.tf.common import shape_of_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import (
     TensorFormat,
@@ -18,7 +19,7 @@ from opdefs.tf.windows import (
 )
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops import Ints, Value
 
 
 @attrs.frozen
@@ -49,7 +50,7 @@ class VolumePool(PoolWindow):
 
 
 @tf("AvgPool")
-def avg_pool(c: InferenceContext, value: Shape, *, window: ImagePool) -> Shape:
+def avg_pool(c: TensorFlowContext, value: Shape, *, window: ImagePool) -> Shape:
     """[N, H, W, C] -> [N, H', W', C]."""
     layout = tensor_format(window.data_format)
     x = format_shape(c, value, layout)
@@ -57,7 +58,7 @@ def avg_pool(c: InferenceContext, value: Shape, *, window: ImagePool) -> Shape:
 
 
 def _pooled_shape(
-    c: InferenceContext, x: Shape, layout: TensorFormat, depth: Dim, window: PoolWindow, explicit_paddings: Ints = ()
+    c: TensorFlowContext, x: Shape, layout: TensorFormat, depth: Dim, window: PoolWindow, explicit_paddings: Ints = ()
 ) -> Shape:
     """The shape of the pooled images, with `depth` channels."""
     steps = spatial_values(c, window.strides, layout, "stride")
@@ -71,7 +72,7 @@ def _pooled_shape(
 
 
 @tf("MaxPool")
-def max_pool(c: InferenceContext, input_: Shape, *, window: ImagePool, explicit_paddings: Ints = ()) -> Shape:
+def max_pool(c: TensorFlowContext, input_: Shape, *, window: ImagePool, explicit_paddings: Ints = ()) -> Shape:
     """[N, H, W, C] -> [N, H', W', C'], where the windows extend along the spatial axes or along the channels."""
     layout = tensor_format(window.data_format)
     x = format_shape(c, input_, layout)
@@ -85,7 +86,7 @@ def max_pool(c: InferenceContext, input_: Shape, *, window: ImagePool, explicit_
 
 @tf("MaxPoolV2")
 def max_pool_with_tensors(
-    c: InferenceContext, input_: Shape, ksize: Value, strides: Value, *, padding: str, data_format: str = "NHWC"
+    c: TensorFlowContext, input_: Shape, ksize: Value, strides: Value, *, padding: str, data_format: str = "NHWC"
 ) -> Shape:
     """[N, H, W, C], [4], [4] -> [N, H', W', C']; only N is known without the contents of `ksize` and `strides`."""
     layout = tensor_format(data_format)
@@ -98,14 +99,14 @@ def max_pool_with_tensors(
 
 
 @tf("MaxPoolWithArgmax")
-def max_pool_with_argmax(c: InferenceContext, input_: Shape, *, window: PoolWindow) -> tuple[Shape, Shape]:
+def max_pool_with_argmax(c: TensorFlowContext, input_: Shape, *, window: PoolWindow) -> tuple[Shape, Shape]:
     """[N, H, W, C] -> [N, H', W', C], and the indices [N, H', W', C] of the maxima in the flat input."""
     pooled = max_pool(c, input_, window=window.of_images())
     return pooled, pooled
 
 
 @tf("AvgPool3D", "MaxPool3D")
-def pool_3d(c: InferenceContext, input_: Shape, *, window: VolumePool) -> Shape:
+def pool_3d(c: TensorFlowContext, input_: Shape, *, window: VolumePool) -> Shape:
     """[N, D, H, W, C] -> [N, D', H', W', C]."""
     layout = tensor_format(window.data_format, 3)
     x = c.with_rank(input_, 5)
@@ -116,34 +117,34 @@ def pool_3d(c: InferenceContext, input_: Shape, *, window: VolumePool) -> Shape:
 
 
 @tf("AvgPoolGrad")
-def avg_pool_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
+def avg_pool_grad(c: TensorFlowContext, orig_input_shape: Value, grad: Shape) -> Shape:
     """[4], [N, H', W', C] -> the shape in `orig_input_shape`."""
     c.with_rank(grad, 4)
     return shape_of_rank(c, 0, 4)
 
 
 @tf("AvgPool3DGrad")
-def avg_pool_3d_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
+def avg_pool_3d_grad(c: TensorFlowContext, orig_input_shape: Value, grad: Shape) -> Shape:
     """[5], [N, D', H', W', C] -> the shape in `orig_input_shape`."""
     c.with_rank(grad, 5)
     return shape_of_rank(c, 0, 5)
 
 
 @tf("MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")
-def max_pool_grad(c: InferenceContext, orig_input: Shape, *rest: Shape) -> Shape:
+def max_pool_grad(c: TensorFlowContext, orig_input: Shape, *rest: Shape) -> Shape:
     """[N, H, W, C], others -> [N, H, W, C]."""
     return c.with_rank(orig_input, 4)
 
 
 @tf("MaxPool3DGrad")
-def max_pool_3d_grad(c: InferenceContext, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
+def max_pool_3d_grad(c: TensorFlowContext, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
     """[N, D, H, W, C], [N, D', H', W', C], [N, D', H', W', C] -> [N, D, H, W, C]."""
     return c.with_rank(orig_input, 5)
 
 
 @tf("MaxPoolGradGrad")
 def max_pool_grad_grad(
-    c: InferenceContext, orig_input: Shape, orig_output: Shape, grad: Shape, *, window: ImagePool
+    c: TensorFlowContext, orig_input: Shape, orig_output: Shape, grad: Shape, *, window: ImagePool
 ) -> Shape:
     """[N, H, W, C], [N, H', W', C], [N, H, W, C] -> [N, H', W', C]."""
     x = c.merge(c.with_rank(orig_input, 4), grad)
@@ -152,7 +153,7 @@ def max_pool_grad_grad(
 
 @tf("MaxPoolGradGradV2")
 def max_pool_grad_grad_with_tensors(
-    c: InferenceContext,
+    c: TensorFlowContext,
     orig_input: Shape,
     orig_output: Shape,
     grad: Shape,
@@ -170,7 +171,7 @@ def max_pool_grad_grad_with_tensors(
 
 @tf("MaxPool3DGradGrad")
 def max_pool_3d_grad_grad(
-    c: InferenceContext, orig_input: Shape, orig_output: Shape, grad: Shape, *, window: VolumePool
+    c: TensorFlowContext, orig_input: Shape, orig_output: Shape, grad: Shape, *, window: VolumePool
 ) -> Shape:
     """[N, D, H, W, C], [N, D', H', W', C], [N, D, H, W, C] -> [N, D', H', W', C]."""
     x = c.merge(c.with_rank(orig_input, 5), grad)
@@ -179,7 +180,7 @@ def max_pool_3d_grad_grad(
 
 @tf("MaxPoolGradGradWithArgmax")
 def max_pool_grad_grad_with_argmax(
-    c: InferenceContext, input_: Shape, grad: Shape, argmax: Shape, *, window: PoolWindow
+    c: TensorFlowContext, input_: Shape, grad: Shape, argmax: Shape, *, window: PoolWindow
 ) -> Shape:
     """[N, H, W, C], [N, H, W, C], indices [N, H', W', C] -> [N, H', W', C]."""
     x = c.merge(c.with_rank(input_, 4), grad)

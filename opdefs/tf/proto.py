@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 @tf("DecodeProtoV2")
 def decode_proto(
-    c: InferenceContext,
+    c: TensorFlowContext,
     bytes: Shape,
     *,
     field_names: tuple[str, ...],
@@ -24,7 +24,7 @@ def decode_proto(
 
 @tf("EncodeProto")
 def encode_proto(
-    c: InferenceContext,
+    c: TensorFlowContext,
     sizes: Shape,
     *values: Shape,
     field_names: tuple[str, ...],
@@ -39,6 +39,6 @@ def encode_proto(
     return batch
 
 
-def _prefix(c: InferenceContext, shape: Shape) -> Shape:
+def _prefix(c: TensorFlowContext, shape: Shape) -> Shape:
     """[*S, n] -> [*S]."""
     return c.subshape(c.with_rank_at_least(shape, 1), 0, -1)

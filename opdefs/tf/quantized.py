@@ -8,6 +8,7 @@ import attrs
 
 from opdefs.tf.bias import bias_add
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.conv import conv_2d, depthwise_conv_2d
 from opdefs.tf.dialect import tf
 from opdefs.tf.normalization import batch_norm
@@ -15,13 +16,13 @@ from opdefs.tf.pool import PoolWindow, VolumePool, avg_pool, max_pool, pool_3d
 from opdefs.tf.windows import ConvWindow
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Ints
+from shapeinf.ops import Ints
 
 Ranged = tuple[Shape, Shape, Shape]
 """The shape of a quantized output, and those of its least and its greatest value."""
 
 
-def with_scalar_range(c: InferenceContext, output: Shape, ranges: Sequence[Shape]) -> Ranged:
+def with_scalar_range(c: TensorFlowContext, output: Shape, ranges: Sequence[Shape]) -> Ranged:
     """The output and its range [], []. Requires that the ranges of the operands are scalars."""
     require_scalars(c, *ranges)
     return output, c.scalar(), c.scalar()
@@ -47,19 +48,19 @@ class PaddedWindow(QuantizedWindow):
     padding_list: Ints = ()
 
 
-def _with_own_padding(c: InferenceContext, shape: Shape, window: QuantizedWindow) -> Shape:
+def _with_own_padding(c: TensorFlowContext, shape: Shape, window: QuantizedWindow) -> Shape:
     """The shape; with unknown sizes where there is a `padding_list`."""
     if isinstance(window, PaddedWindow) and window.padding_list:
         return Shape((shape[0], c.unknown_dim(), c.unknown_dim(), shape[3]))
     return shape
 
 
-def _convolve(c: InferenceContext, x: Shape, weights: Shape, window: QuantizedWindow) -> Shape:
+def _convolve(c: TensorFlowContext, x: Shape, weights: Shape, window: QuantizedWindow) -> Shape:
     """The shape of a quantized convolution."""
     return _with_own_padding(c, conv_2d(c, x, weights, window=window.convolution()), window)
 
 
-def _filter_range(c: InferenceContext, weights: Shape, least: Shape, most: Shape) -> Shape:
+def _filter_range(c: TensorFlowContext, weights: Shape, least: Shape, most: Shape) -> Shape:
     """The shape of the range of a filter: [], or [D] for D output channels."""
     shape = c.merge(c.with_rank_at_most(least, 1), c.with_rank_at_most(most, 1))
     if shape.dims:
@@ -69,7 +70,7 @@ def _filter_range(c: InferenceContext, weights: Shape, least: Shape, most: Shape
 
 @tf("QuantizedConv2D")
 def quantized_conv_2d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *ranges: Shape,
@@ -81,7 +82,7 @@ def quantized_conv_2d(
 
 @tf("QuantizedConv2DPerChannel")
 def quantized_conv_2d_per_channel(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     min_input: Shape,
@@ -100,7 +101,7 @@ def quantized_conv_2d_per_channel(
 
 @tf("QuantizedConv2DAndRelu")
 def quantized_conv_2d_and_relu(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     min_input: Shape,
@@ -118,7 +119,7 @@ def quantized_conv_2d_and_relu(
 
 @tf("QuantizedConv2DWithBias", "QuantizedConv2DWithBiasAndRelu", "QuantizedConv2DWithBiasSumAndRelu")
 def quantized_conv_2d_with_bias(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     bias: Shape,
@@ -146,7 +147,7 @@ def quantized_conv_2d_with_bias(
     "QuantizedConv2DWithBiasSignedSumAndReluAndRequantize",
 )
 def quantized_conv_2d_and_requantize(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *rest: Shape,
@@ -158,7 +159,7 @@ def quantized_conv_2d_and_requantize(
 
 @tf("QuantizedDepthwiseConv2D", "QuantizedDepthwiseConv2DWithBias")
 def quantized_depthwise_conv_2d(
-    c: InferenceContext, input_: Shape, filter_: Shape, *rest: Shape, window: QuantizedWindow
+    c: TensorFlowContext, input_: Shape, filter_: Shape, *rest: Shape, window: QuantizedWindow
 ) -> Ranged:
     """[N, H, W, C], [h, w, C, M], ranges -> [N, H', W', C*M], and its range, of undefined shape."""
     shape = depthwise_conv_2d(c, input_, filter_, window=window.convolution())
@@ -167,44 +168,44 @@ def quantized_depthwise_conv_2d(
 
 @tf("QuantizedDepthwiseConv2DWithBiasAndRelu", "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize")
 def quantized_depthwise_conv_2d_and_relu(
-    c: InferenceContext, input_: Shape, filter_: Shape, *rest: Shape, window: PaddedWindow
+    c: TensorFlowContext, input_: Shape, filter_: Shape, *rest: Shape, window: PaddedWindow
 ) -> Ranged:
     """As QuantizedDepthwiseConv2D."""
     return quantized_depthwise_conv_2d(c, input_, filter_, window=window)
 
 
 @tf("QuantizedBiasAdd")
-def quantized_bias_add(c: InferenceContext, input_: Shape, bias: Shape, *ranges: Shape) -> Ranged:
+def quantized_bias_add(c: TensorFlowContext, input_: Shape, bias: Shape, *ranges: Shape) -> Ranged:
     """[*S, C], [C], ranges -> [*S, C], and its range [], []."""
     return with_scalar_range(c, bias_add(c, input_, bias), ranges)
 
 
 @tf("QuantizedRelu", "QuantizedRelu6", "QuantizedReluX")
-def quantized_relu(c: InferenceContext, features: Shape, *ranges: Shape) -> Ranged:
+def quantized_relu(c: TensorFlowContext, features: Shape, *ranges: Shape) -> Ranged:
     """[*S], range -> [*S], and its range [], []."""
     return with_scalar_range(c, features, ranges)
 
 
 @tf("QuantizedAvgPool")
-def quantized_avg_pool(c: InferenceContext, input_: Shape, *ranges: Shape, window: PoolWindow) -> Ranged:
+def quantized_avg_pool(c: TensorFlowContext, input_: Shape, *ranges: Shape, window: PoolWindow) -> Ranged:
     """[N, H, W, C], range -> [N, H', W', C], and its range [], []."""
     return with_scalar_range(c, avg_pool(c, input_, window=window.of_images()), ranges)
 
 
 @tf("QuantizedMaxPool")
-def quantized_max_pool(c: InferenceContext, input_: Shape, *ranges: Shape, window: PoolWindow) -> Ranged:
+def quantized_max_pool(c: TensorFlowContext, input_: Shape, *ranges: Shape, window: PoolWindow) -> Ranged:
     """[N, H, W, C], range -> [N, H', W', C], and its range [], []."""
     return with_scalar_range(c, max_pool(c, input_, window=window.of_images()), ranges)
 
 
 @tf("_QuantizedMaxPool3D")
-def quantized_max_pool_3d(c: InferenceContext, input_: Shape, *ranges: Shape, window: VolumePool) -> Ranged:
+def quantized_max_pool_3d(c: TensorFlowContext, input_: Shape, *ranges: Shape, window: VolumePool) -> Ranged:
     """[N, D, H, W, C], range -> [N, D', H', W', C], and its range, of undefined shape."""
     return pool_3d(c, input_, window=window), c.unknown_shape(), c.unknown_shape()
 
 
 @tf("QuantizedBatchNormWithGlobalNormalization")
-def quantized_batch_norm(c: InferenceContext, *operands: Shape) -> Ranged:
+def quantized_batch_norm(c: TensorFlowContext, *operands: Shape) -> Ranged:
     """[N, H, W, C], four vectors [C], each with its range [], [] -> [N, H, W, C], and its range [], []."""
     if len(operands) != 15:
         raise ShapeError(f"Wrong number of inputs passed: {len(operands)} while 15 expected")

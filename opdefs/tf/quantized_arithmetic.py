@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 @tf("QuantizedAdd", "QuantizedMul")
 def broadcasting_with_range(
-    c: InferenceContext, x: Shape, y: Shape, min_x: Shape, max_x: Shape, min_y: Shape, max_y: Shape
+    c: TensorFlowContext, x: Shape, y: Shape, min_x: Shape, max_x: Shape, min_y: Shape, max_y: Shape
 ) -> tuple[Shape, Shape, Shape]:
     """[*A], [*B], ranges -> [*broadcast(A, B)], and its range [], []."""
     require_scalars(c, min_x, max_x, min_y, max_y)
@@ -20,7 +20,7 @@ def broadcasting_with_range(
 
 @tf("Requantize")
 def requantize(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input: Shape,
     input_min: Shape,
     input_max: Shape,
@@ -34,7 +34,7 @@ def requantize(
 
 @tf("RequantizePerChannel")
 def requantize_by_channel(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input: Shape,
     input_min: Shape,
     input_max: Shape,
@@ -49,7 +49,7 @@ def requantize_by_channel(
 
 
 @tf("RequantizationRange")
-def requantization_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape]:
+def requantization_range(c: TensorFlowContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape]:
     """[*S], range -> the range [], [] of its values."""
     require_scalars(c, input_min, input_max)
     return c.scalar(), c.scalar()
@@ -57,7 +57,7 @@ def requantization_range(c: InferenceContext, input: Shape, input_min: Shape, in
 
 @tf("RequantizationRangePerChannel")
 def requantization_range_by_channel(
-    c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape
+    c: TensorFlowContext, input: Shape, input_min: Shape, input_max: Shape
 ) -> tuple[Shape, Shape]:
     """[*S], range [] or [C] -> the range [], [] of its values."""
     c.with_rank_at_most(input_min, 1)
@@ -66,7 +66,7 @@ def requantization_range_by_channel(
 
 
 @tf("QuantizeDownAndShrinkRange")
-def shrink_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape, Shape]:
+def shrink_range(c: TensorFlowContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape, Shape]:
     """[*S], range -> [*S], and its smaller range [], []."""
     require_scalars(c, input_min, input_max)
     return input, c.scalar(), c.scalar()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (
     Dtypes,
@@ -15,30 +16,30 @@ from opdefs.tf.handles import (
 from opdefs.tf.stored_values import loaded_values, stored_values
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2")
-def queue(c: InferenceContext, *, component_types: Dtypes, shapes: Shapes = ()) -> HandleType:
+def queue(c: TensorFlowContext, *, component_types: Dtypes, shapes: Shapes = ()) -> HandleType:
     """The handle of a queue; without `shapes`, its components may have any shape."""
     return create_handle(c, declared_values(c, component_types, shapes))
 
 
 @tf("PriorityQueue", "PriorityQueueV2")
-def priority_queue(c: InferenceContext, *, component_types: Dtypes = (), shapes: Shapes) -> HandleType:
+def priority_queue(c: TensorFlowContext, *, component_types: Dtypes = (), shapes: Shapes) -> HandleType:
     """The handle of a queue; the priority, an int64, is the first component."""
     values = declared_values(c, component_types, shapes)
     return create_handle(c, (TensorType("int64", SCALAR), *values))
 
 
 @tf("FakeQueue")
-def fake_queue(c: InferenceContext, resource: TensorType) -> HandleType:
+def fake_queue(c: TensorFlowContext, resource: TensorType) -> HandleType:
     """The handle of the queue behind another handle."""
     return create_handle(c, values_behind(resource))
 
 
 def components(
-    c: InferenceContext, handle: TensorType, dtypes: Dtypes, stored: tuple[TensorType, ...]
+    c: TensorFlowContext, handle: TensorType, dtypes: Dtypes, stored: tuple[TensorType, ...]
 ) -> tuple[Shape, ...]:
     """The shapes of the components of an element. Raises NotKnown if neither queue nor other nodes determine them."""
     values = loaded_values(c, values_behind(handle), dtypes, stored)
@@ -48,14 +49,16 @@ def components(
 
 
 @tf("QueueDequeue", "QueueDequeueV2")
-def dequeue(c: InferenceContext, handle: TensorType, *stored: TensorType, component_types: Dtypes) -> tuple[Shape, ...]:
+def dequeue(
+    c: TensorFlowContext, handle: TensorType, *stored: TensorType, component_types: Dtypes
+) -> tuple[Shape, ...]:
     """A handle -> the components [*S]... of one element."""
     return components(c, handle, component_types, stored)
 
 
 @tf("QueueDequeueMany", "QueueDequeueManyV2")
 def dequeue_many(
-    c: InferenceContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
+    c: TensorFlowContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
 ) -> tuple[Shape, ...]:
     """A handle, n [] -> the components [n, *S]... of n elements."""
     count = scalar_dim(c, n, "n")
@@ -65,7 +68,7 @@ def dequeue_many(
 
 @tf("QueueDequeueUpTo", "QueueDequeueUpToV2")
 def dequeue_up_to(
-    c: InferenceContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
+    c: TensorFlowContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
 ) -> tuple[Shape, ...]:
     """A handle, n [] -> the components [m, *S]... of m <= n elements: fewer after the queue is closed."""
     most = scalar_dim(c, n, "n")
@@ -74,7 +77,7 @@ def dequeue_up_to(
 
 
 @tf("QueueEnqueue", "QueueEnqueueV2")
-def enqueue(c: InferenceContext, handle: TensorType, *components: Shape) -> None:
+def enqueue(c: TensorFlowContext, handle: TensorType, *components: Shape) -> None:
     """A handle, the components [*S]... of one element -> no outputs."""
     values = values_behind(handle)
     if values is not None and len(values) == len(components):
@@ -83,7 +86,7 @@ def enqueue(c: InferenceContext, handle: TensorType, *components: Shape) -> None
 
 
 @tf("QueueEnqueueMany", "QueueEnqueueManyV2")
-def enqueue_many(c: InferenceContext, handle: TensorType, *components: Shape) -> None:
+def enqueue_many(c: TensorFlowContext, handle: TensorType, *components: Shape) -> None:
     """A handle, the components [n, *S]... of n elements -> no outputs."""
     rows = [c.dim(c.with_rank_at_least(shape, 1), 0) for shape in components]
     for row in rows[1:]:
@@ -92,13 +95,13 @@ def enqueue_many(c: InferenceContext, handle: TensorType, *components: Shape) ->
 
 
 @tf("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")
-def queue_state(c: InferenceContext, handle: Shape) -> Shape:
+def queue_state(c: TensorFlowContext, handle: Shape) -> Shape:
     """A handle -> []."""
     return SCALAR
 
 
 @tf("QueueClose", "QueueCloseV2", "BarrierClose", "StackClose", "StackCloseV2")
-def close(c: InferenceContext, handle: Shape) -> None:
+def close(c: TensorFlowContext, handle: Shape) -> None:
     """A handle -> no outputs."""
 
 
@@ -106,13 +109,13 @@ def close(c: InferenceContext, handle: Shape) -> None:
 
 
 @tf("Barrier")
-def barrier(c: InferenceContext, *, component_types: Dtypes, shapes: Shapes = ()) -> HandleType:
+def barrier(c: TensorFlowContext, *, component_types: Dtypes, shapes: Shapes = ()) -> HandleType:
     """The handle of a barrier."""
     return queue(c, component_types=component_types, shapes=shapes)
 
 
 @tf("BarrierInsertMany")
-def insert_into_barrier(c: InferenceContext, handle: Shape, keys: Shape, values: Shape) -> None:
+def insert_into_barrier(c: TensorFlowContext, handle: Shape, keys: Shape, values: Shape) -> None:
     """A handle, keys [n], values [n, *S] -> no outputs."""
     keys, values = c.with_rank(keys, 1), c.with_rank_at_least(values, 1)
     c.merge(keys[0], c.dim(values, 0))
@@ -120,7 +123,7 @@ def insert_into_barrier(c: InferenceContext, handle: Shape, keys: Shape, values:
 
 @tf("BarrierTakeMany")
 def take_from_barrier(
-    c: InferenceContext,
+    c: TensorFlowContext,
     handle: TensorType,
     num_elements: Value,
     *,
@@ -139,7 +142,7 @@ def take_from_barrier(
 
 
 @tf("BarrierReadySize", "BarrierIncompleteSize")
-def barrier_size(c: InferenceContext, handle: Shape) -> Shape:
+def barrier_size(c: TensorFlowContext, handle: Shape) -> Shape:
     """A handle -> []."""
     return SCALAR
 
@@ -148,25 +151,25 @@ def barrier_size(c: InferenceContext, handle: Shape) -> Shape:
 
 
 @tf("Stack")
-def old_stack(c: InferenceContext) -> HandleType:
+def old_stack(c: TensorFlowContext) -> HandleType:
     """The handle of a stack."""
     return create_handle(c, None)
 
 
 @tf("StackV2")
-def stack(c: InferenceContext, max_size: Shape) -> HandleType:
+def stack(c: TensorFlowContext, max_size: Shape) -> HandleType:
     """The handle of a stack, a scalar as in the kernel; TensorFlow's shape function returns [2]."""
     return create_handle(c, None)
 
 
 @tf("StackPush", "StackPushV2", views={0: 1})
-def push(c: InferenceContext, handle: Shape, elem: TensorType) -> TensorType:
+def push(c: TensorFlowContext, handle: Shape, elem: TensorType) -> TensorType:
     """A handle, [*S] -> [*S]."""
     return elem
 
 
 @tf("StackPop", "StackPopV2")
-def pop(c: InferenceContext, handle: Shape, *stored: TensorType) -> TensorType:
+def pop(c: TensorFlowContext, handle: Shape, *stored: TensorType) -> TensorType:
     """A handle -> [*S]: the last value that was pushed."""
     values = stored_values(c, stored, 1)
     if values is None:

@@ -8,20 +8,21 @@ from itertools import pairwise
 from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse import filled_count
 from opdefs.tf.sparse_operands import MAX_SPARSE_RANK, SparseShapes, known_sizes, sparse_output
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import HandleType, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
-def row_count(c: InferenceContext, splits: Shape) -> Dim:
+def row_count(c: TensorFlowContext, splits: Shape) -> Dim:
     """The number of rows N of row splits [N + 1]."""
     return c.subtract(c.with_rank(splits, 1)[0], 1)
 
 
-def ragged_rank(c: InferenceContext, value: object, inputs: int) -> int:
+def ragged_rank(c: TensorFlowContext, value: object, inputs: int) -> int:
     """A number of ragged axes. Raises ShapeError unless there are at least as many tensors."""
     if not isinstance(value, int) or not 0 <= value <= inputs:
         c.fail(
@@ -36,7 +37,7 @@ def ragged_rank(c: InferenceContext, value: object, inputs: int) -> int:
 
 
 @tf("RaggedRange")
-def ragged_range(c: InferenceContext, starts: Value, limits: Value, deltas: Value) -> tuple[PartialTensor, Shape]:
+def ragged_range(c: TensorFlowContext, starts: Value, limits: Value, deltas: Value) -> tuple[PartialTensor, Shape]:
     """[N] or [] each -> row splits [N + 1] and the values [*] of N ranges."""
     operands = (starts, limits, deltas)
     shapes = [c.with_rank_at_most(operand.shape, 1) for operand in operands]
@@ -75,7 +76,7 @@ def _range_lengths(operands: Sequence[PartialTensor], rows: Dim) -> list[int] | 
 
 
 @tf("RaggedGather")
-def ragged_gather(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
+def ragged_gather(c: TensorFlowContext, *inputs: Shape) -> tuple[Shape, ...]:
     """Row splits, values [n, *S], [*I] -> row splits of the axes I[1:] and of the operand, values [m, *S]."""
     rank = ragged_rank(c, c.attr("PARAMS_RAGGED_RANK"), len(inputs) - 2)
     splits, values, indices = inputs[:rank], c.with_rank_at_least(inputs[rank], 1), inputs[rank + 1]
@@ -97,7 +98,7 @@ def ragged_gather(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
 
 @tf("RaggedFillEmptyRows")
 def ragged_fill_empty_rows(
-    c: InferenceContext, value_rowids: Shape, values: Shape, nrows: Value, default_value: Shape
+    c: TensorFlowContext, value_rowids: Shape, values: Shape, nrows: Value, default_value: Shape
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """[N], [N], nrows [], [] -> row ids and values [M], [nrows], [N]: a value for each empty row, so M <= N + nrows."""
     count = c.merge(c.with_rank(value_rowids, 1)[0], c.with_rank(values, 1)[0])
@@ -109,7 +110,7 @@ def ragged_fill_empty_rows(
 
 @tf("RaggedCross")
 def ragged_cross(
-    c: InferenceContext,
+    c: TensorFlowContext,
     *inputs: Value,
     ragged_values_types: tuple[str, ...],
     ragged_splits_types: tuple[str, ...],
@@ -136,7 +137,7 @@ def ragged_cross(
 
 
 @tf("RaggedTensorToSparse")
-def ragged_tensor_to_sparse(c: InferenceContext, *inputs: Shape) -> SparseShapes:
+def ragged_tensor_to_sparse(c: TensorFlowContext, *inputs: Shape) -> SparseShapes:
     """Row splits, values [n, *S] -> a sparse tensor; ragged axes are as long as their longest row."""
     *splits, values = inputs
     if not splits:
@@ -152,7 +153,7 @@ def ragged_tensor_to_sparse(c: InferenceContext, *inputs: Shape) -> SparseShapes
 
 
 @tf("RaggedTensorToVariant")
-def ragged_tensor_to_variant(c: InferenceContext, *inputs: Shape, batched_input: bool) -> HandleType:
+def ragged_tensor_to_variant(c: TensorFlowContext, *inputs: Shape, batched_input: bool) -> HandleType:
     """Row splits, values [n, *S] -> [], or with `batched_input` [N]: one variant for each row."""
     *splits, values = inputs
     if splits:
@@ -166,7 +167,7 @@ def ragged_tensor_to_variant(c: InferenceContext, *inputs: Shape, batched_input:
 
 @tf("RaggedTensorFromVariant")
 def ragged_tensor_from_variant(
-    c: InferenceContext, encoded_ragged: Shape, *, input_ragged_rank: int, output_ragged_rank: int
+    c: TensorFlowContext, encoded_ragged: Shape, *, input_ragged_rank: int, output_ragged_rank: int
 ) -> tuple[Shape, ...]:
     """[*B] -> row splits of the axes B, then those inside the variants, and the values.
 
@@ -186,7 +187,7 @@ def ragged_tensor_from_variant(
 
 @tf("RaggedTensorToVariantGradient")
 def ragged_tensor_to_variant_gradient(
-    c: InferenceContext, encoded_ragged_grad: Shape, row_splits: Shape, dense_values_shape: Value
+    c: TensorFlowContext, encoded_ragged_grad: Shape, row_splits: Shape, dense_values_shape: Value
 ) -> Shape:
     """[N], [N + 1], [R] -> the shape in `dense_values_shape`."""
     return c.make_shape_from_shape_tensor(2, scalar_is_unknown=True)
@@ -199,7 +200,7 @@ PARTITIONS = ("FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS")
 
 @tf("RaggedTensorToTensor")
 def ragged_tensor_to_tensor(
-    c: InferenceContext,
+    c: TensorFlowContext,
     shape: Value,
     values: Shape,
     default_value: Shape,
@@ -233,7 +234,7 @@ def ragged_tensor_to_tensor(
     return Shape(dims)
 
 
-def _check_partitions(c: InferenceContext, types: Sequence[str], tensors: Sequence[PartialTensor]) -> None:
+def _check_partitions(c: TensorFlowContext, types: Sequence[str], tensors: Sequence[PartialTensor]) -> None:
     """Raise ShapeError, with TensorFlow's text, for row partitions that do not fit each other."""
     if not types:
         c.fail("Partition info types should not be empty")
@@ -253,12 +254,12 @@ def _check_partitions(c: InferenceContext, types: Sequence[str], tensors: Sequen
         c.with_rank(tensor.shape, 0 if kind == "FIRST_DIM_SIZE" else 1)
 
 
-def _first_size(c: InferenceContext, kind: str, tensor: PartialTensor) -> Dim:
+def _first_size(c: TensorFlowContext, kind: str, tensor: PartialTensor) -> Dim:
     """The number of rows of the outermost axis."""
     return scalar_size_or_fresh(c, tensor, "rows") if kind == "FIRST_DIM_SIZE" else row_count(c, tensor.shape)
 
 
-def _longest_row(c: InferenceContext, tensor: PartialTensor, axis: int) -> Dim:
+def _longest_row(c: TensorFlowContext, tensor: PartialTensor, axis: int) -> Dim:
     """The length of the longest row: of row splits by their differences, of row ids at most their number."""
     kinds = [k for k in c.attr("row_partition_types") if k != "FIRST_DIM_SIZE"]
     elements = known_dims(tensor)
@@ -281,7 +282,7 @@ def _longest_run(numbers: Sequence[int]) -> int:
     return longest
 
 
-def _sizes_of_request(c: InferenceContext, shape: PartialTensor, wanted: Shape, rank: int) -> list[Dim | None]:
+def _sizes_of_request(c: TensorFlowContext, shape: PartialTensor, wanted: Shape, rank: int) -> list[Dim | None]:
     """The requested sizes: -1 where the operator chooses the size, None where the request is unknown."""
     if wanted.dims is None:
         unknown = c.rank(shape.shape) != 0
@@ -296,7 +297,7 @@ def _sizes_of_request(c: InferenceContext, shape: PartialTensor, wanted: Shape, 
     return [None] * rank if elements is None else list(elements)
 
 
-def _dense_size(c: InferenceContext, requested: Dim | None, size: Dim | None, inner: bool) -> Dim:
+def _dense_size(c: TensorFlowContext, requested: Dim | None, size: Dim | None, inner: bool) -> Dim:
     """One size of the output. Inner axes must be as requested."""
     if requested is None or (isinstance(requested, Dimension) and c.prove_le(0, requested) is not True):
         return size if inner and size is not None else c.fresh("size")

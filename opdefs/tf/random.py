@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.common import require_scalars, scalar_shape, size_from_scalar
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 SEEDS = 2
 KEY = 1
 COUNTER = 2
 
 
-def _requested_shape(c: InferenceContext, shape: PartialTensor) -> Shape:
+def _requested_shape(c: TensorFlowContext, shape: PartialTensor) -> Shape:
     """The shape in a vector."""
     c.with_rank(shape.shape, 1)
     return shape_from_sizes(c, shape, "shape")
 
 
 @tf("NonDeterministicInts", "RandomStandardNormal", "RandomUniform", "RiscRandomUniform", "TruncatedNormal")
-def random(c: InferenceContext, shape: Value) -> Shape:
+def random(c: TensorFlowContext, shape: Value) -> Shape:
     """[R] -> the requested shape."""
     return _requested_shape(c, shape)
 
 
 @tf("RandomUniformInt")
-def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Shape) -> Shape:
+def random_integers(c: TensorFlowContext, shape: Value, minval: Shape, maxval: Shape) -> Shape:
     """[R], [], [] -> the requested shape."""
     require_scalars(c, minval, maxval)
     return _requested_shape(c, shape)
@@ -35,7 +36,7 @@ def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Sh
 
 @tf("ParameterizedTruncatedNormal")
 def parameterized_normal(
-    c: InferenceContext, shape: Value, means: Shape, stdevs: Shape, minvals: Shape, maxvals: Shape
+    c: TensorFlowContext, shape: Value, means: Shape, stdevs: Shape, minvals: Shape, maxvals: Shape
 ) -> Shape:
     """[R], four parameters [] or [n] -> the requested shape, whose first axis has size n."""
     for parameter in (means, stdevs, minvals, maxvals):
@@ -44,13 +45,13 @@ def parameterized_normal(
 
 
 @tf("RandomGamma", "RandomPoisson", "RandomPoissonV2")
-def random_per_parameter(c: InferenceContext, shape: Value, parameter: Shape) -> Shape:
+def random_per_parameter(c: TensorFlowContext, shape: Value, parameter: Shape) -> Shape:
     """[R], [*P] -> [*shape, *P]: the requested shape for each parameter."""
     return c.concatenate(_requested_shape(c, shape), parameter)
 
 
 @tf("Multinomial")
-def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape:
+def multinomial(c: TensorFlowContext, logits: Shape, num_samples: Value) -> Shape:
     """[B, classes], num_samples [] -> [B, num_samples]."""
     rows = c.with_rank(logits, 2)
     c.with_rank(num_samples.shape, 0)
@@ -58,7 +59,7 @@ def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape
 
 
 @tf("RandomShuffle")
-def shuffle(c: InferenceContext, value: Shape) -> Shape:
+def shuffle(c: TensorFlowContext, value: Shape) -> Shape:
     """[*S] -> [*S]."""
     return value
 
@@ -66,7 +67,7 @@ def shuffle(c: InferenceContext, value: Shape) -> Shape:
 # -- with a seed as an input -------------------------------------------------------------------------------------------
 
 
-def _require_seed(c: InferenceContext, seed: Shape) -> None:
+def _require_seed(c: TensorFlowContext, seed: Shape) -> None:
     """Require a seed [2]."""
     c.with_value(c.with_rank(seed, 1)[0], SEEDS)
 
@@ -76,14 +77,14 @@ def _require_seed(c: InferenceContext, seed: Shape) -> None:
     *("StatelessRandomUniform", "StatelessRandomUniformFullInt", "StatelessTruncatedNormal"),
     "StatelessParameterizedTruncatedNormal",
 )
-def random_from_seed(c: InferenceContext, shape: Value, seed: Shape, *parameters: Shape) -> Shape:
+def random_from_seed(c: TensorFlowContext, shape: Value, seed: Shape, *parameters: Shape) -> Shape:
     """[R], seed [2], parameters -> the requested shape, to which the parameters broadcast."""
     _require_seed(c, seed)
     return _requested_shape(c, shape)
 
 
 @tf("StatelessRandomUniformInt")
-def integers_from_seed(c: InferenceContext, shape: Value, seed: Shape, minval: Shape, maxval: Shape) -> Shape:
+def integers_from_seed(c: TensorFlowContext, shape: Value, seed: Shape, minval: Shape, maxval: Shape) -> Shape:
     """[R], seed [2], [], [] -> the requested shape."""
     _require_seed(c, seed)
     require_scalars(c, minval, maxval)
@@ -91,13 +92,13 @@ def integers_from_seed(c: InferenceContext, shape: Value, seed: Shape, minval: S
 
 
 @tf("StatelessMultinomial")
-def multinomial_from_seed(c: InferenceContext, logits: Shape, num_samples: Value, seed: Shape) -> Shape:
+def multinomial_from_seed(c: TensorFlowContext, logits: Shape, num_samples: Value, seed: Shape) -> Shape:
     """[B, classes], num_samples [], seed [2] -> [B, num_samples]."""
     _require_seed(c, seed)
     return multinomial(c, logits, num_samples)
 
 
-def _require_key(c: InferenceContext, key: Shape, counter: Shape, alg: Shape) -> None:
+def _require_key(c: TensorFlowContext, key: Shape, counter: Shape, alg: Shape) -> None:
     """Require the key [1], the counter [*] and the algorithm [] of a generator."""
     c.with_value(c.with_rank(key, 1)[0], KEY)
     c.with_rank(counter, 1)
@@ -108,21 +109,21 @@ def _require_key(c: InferenceContext, key: Shape, counter: Shape, alg: Shape) ->
     *("StatelessRandomNormalV2", "StatelessRandomUniformFullIntV2", "StatelessRandomUniformV2"),
     "StatelessTruncatedNormalV2",
 )
-def random_from_key(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape) -> Shape:
+def random_from_key(c: TensorFlowContext, shape: Value, key: Shape, counter: Shape, alg: Shape) -> Shape:
     """[R], key [1], counter [*], algorithm [] -> the requested shape."""
     _require_key(c, key, counter, alg)
     return _requested_shape(c, shape)
 
 
 @tf("StatelessRandomGammaV3")
-def gamma_from_key(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, alpha: Shape) -> Shape:
+def gamma_from_key(c: TensorFlowContext, shape: Value, key: Shape, counter: Shape, alg: Shape, alpha: Shape) -> Shape:
     """[R], key [1], counter [*], algorithm [], [*P] -> the requested shape, to which P broadcasts."""
     return random_from_key(c, shape, key, counter, alg)
 
 
 @tf("StatelessRandomUniformIntV2")
 def integers_from_key(
-    c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, minval: Shape, maxval: Shape
+    c: TensorFlowContext, shape: Value, key: Shape, counter: Shape, alg: Shape, minval: Shape, maxval: Shape
 ) -> Shape:
     """[R], key [1], counter [*], algorithm [], [], [] -> the requested shape."""
     require_scalars(c, minval, maxval)
@@ -130,21 +131,21 @@ def integers_from_key(
 
 
 @tf("StatelessShuffle")
-def shuffle_from_key(c: InferenceContext, value: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
+def shuffle_from_key(c: TensorFlowContext, value: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
     """[*S], key [1], counter [*], algorithm [] -> [*S]."""
     _require_key(c, key, counter, alg)
     return value
 
 
 @tf("StatelessRandomGetKeyCounter")
-def key_and_counter(c: InferenceContext, seed: Shape) -> tuple[Shape, Shape]:
+def key_and_counter(c: TensorFlowContext, seed: Shape) -> tuple[Shape, Shape]:
     """Seed [2] -> key [1], counter [2]."""
     _require_seed(c, seed)
     return c.vector(KEY), c.vector(COUNTER)
 
 
 @tf("StatelessRandomGetKeyCounterAlg")
-def key_counter_and_algorithm(c: InferenceContext, seed: Shape) -> tuple[Shape, Shape, Shape]:
+def key_counter_and_algorithm(c: TensorFlowContext, seed: Shape) -> tuple[Shape, Shape, Shape]:
     """Seed [2] -> key [1], counter [2], algorithm []."""
     return *key_and_counter(c, seed), c.scalar()
 
@@ -153,7 +154,7 @@ tf("StatelessRandomGetAlg")(scalar_shape)
 
 
 @tf("RandomIndexShuffle")
-def shuffle_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Shape) -> Shape:
+def shuffle_index(c: TensorFlowContext, index: Shape, seed: Shape, max_index: Shape) -> Shape:
     """[] or [N], seed [3] or [N, 3], [] or [N] -> [], or [N] if any input has N rows."""
     inputs = ((index, 0), (seed, 1), (max_index, 0))
     shapes = [c.with_rank_at_most(shape, rank + 1) for shape, rank in inputs]
@@ -170,7 +171,7 @@ def shuffle_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Sha
 
 
 @tf("StatefulStandardNormal")
-def random_from_generator(c: InferenceContext, resource: Shape, shape: Value) -> Shape:
+def random_from_generator(c: TensorFlowContext, resource: Shape, shape: Value) -> Shape:
     """[], [R] -> the requested shape."""
     c.with_rank(resource, 0)
     return _requested_shape(c, shape)
@@ -181,7 +182,7 @@ def random_from_generator(c: InferenceContext, resource: Shape, shape: Value) ->
     *("StatefulRandomBinomial", "StatefulUniformInt"),
 )
 def random_from_algorithm(
-    c: InferenceContext, resource: Shape, algorithm: Shape, shape: Value, *parameters: Shape
+    c: TensorFlowContext, resource: Shape, algorithm: Shape, shape: Value, *parameters: Shape
 ) -> Shape:
     """[], [], [R], parameters -> the requested shape; the range of integers is [], []."""
     require_scalars(c, resource, algorithm)
@@ -191,14 +192,14 @@ def random_from_algorithm(
 
 
 @tf("RngReadAndSkip")
-def read_and_skip(c: InferenceContext, resource: Shape, alg: Shape, delta: Shape) -> Shape:
+def read_and_skip(c: TensorFlowContext, resource: Shape, alg: Shape, delta: Shape) -> Shape:
     """[], [], [] -> [3]: a counter and a key."""
     require_scalars(c, resource, alg, delta)
     return c.vector(COUNTER + KEY)
 
 
 @tf("RngSkip")
-def skip(c: InferenceContext, resource: Shape, algorithm: Shape, delta: Shape) -> tuple[()]:
+def skip(c: TensorFlowContext, resource: Shape, algorithm: Shape, delta: Shape) -> tuple[()]:
     """[], [], [] -> no outputs."""
     require_scalars(c, resource, algorithm, delta)
     return ()

@@ -7,15 +7,16 @@ from opdefs.rules.contents.elements import name_scalar, to_dim
 from opdefs.rules.contents.products import even_spacing
 from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.ranges import require_order, step_sign
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import HandleType, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("Cast", in_place=(0,))
 def cast(
-    c: InferenceContext,
+    c: TensorFlowContext,
     x: Value,
     *,
     DstT: str,  # noqa: N803
@@ -30,13 +31,13 @@ def cast(
 
 
 @tf("RiscCast", in_place=(0,))
-def risc_cast(c: InferenceContext, x: Shape) -> Shape:
+def risc_cast(c: TensorFlowContext, x: Shape) -> Shape:
     """[*S] -> [*S]."""
     return x
 
 
 @tf("Range")
-def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
+def range_(c: TensorFlowContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
     """[], [], [] -> [ceil((limit - start) / delta)]. A limit before the start is an error."""
     _require_named_scalars(c, start=start, limit=limit, delta=delta)
     first, last, step = (v.elements[0] if v.elements else None for v in (start, limit, delta))
@@ -51,7 +52,7 @@ def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> Par
     return arithmetic_range(c, *scalars)
 
 
-def _require_named_scalars(c: InferenceContext, **operands: PartialTensor) -> None:
+def _require_named_scalars(c: TensorFlowContext, **operands: PartialTensor) -> None:
     """Require scalars; errors name the operand, as in TensorFlow."""
     for name, value in operands.items():
         try:
@@ -61,14 +62,14 @@ def _require_named_scalars(c: InferenceContext, **operands: PartialTensor) -> No
 
 
 @tf("LinSpace")
-def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> PartialTensor:
+def lin_space(c: TensorFlowContext, start: Value, stop: Value, num: Value) -> PartialTensor:
     """[], [], num [] -> [num]; contents where no step is rounded."""
     shape = _num_shape(c, start, stop, num)
     first, last = (v.elements[0] if v.elements else None for v in (start, stop))
     return PartialTensor(start.dtype, shape, even_spacing(c, start.dtype, first, last, shape))
 
 
-def _num_shape(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
+def _num_shape(c: TensorFlowContext, start: Value, stop: Value, num: Value) -> Shape:
     _require_named_scalars(c, start=start, stop=stop, num=num)
     size = to_dim(num.elements[0]) if num.elements else None
     if size is None:

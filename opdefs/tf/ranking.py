@@ -5,27 +5,30 @@ from __future__ import annotations
 from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.contents.ordering import map_rows, sorted_positions, top_elements
 from opdefs.rules.unknowns import top_k_shape
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("TopK")
-def top_k(c: InferenceContext, input_: Value, *, k: int, sorted_: bool = True) -> tuple[PartialTensor, PartialTensor]:
+def top_k(c: TensorFlowContext, input_: Value, *, k: int, sorted_: bool = True) -> tuple[PartialTensor, PartialTensor]:
     """[*S, n] -> [*S, k], [*S, k]: the k largest elements of the last axis, and their indices."""
     return _largest(c, input_, _top_k_shape(c, input_.shape, k), sorted_)
 
 
-def _top_k_shape(c: InferenceContext, x: Shape, k: int) -> Shape:
+def _top_k_shape(c: TensorFlowContext, x: Shape, k: int) -> Shape:
     """[*S, n] -> [*S, k] for an attribute."""
     if k < 0:
         raise ShapeError(f"Need k >= 0, got {k}")
     return _top_k(c, x, k)
 
 
-def _largest(c: InferenceContext, x: PartialTensor, shape: Shape, ordered: bool) -> tuple[PartialTensor, PartialTensor]:
+def _largest(
+    c: TensorFlowContext, x: PartialTensor, shape: Shape, ordered: bool
+) -> tuple[PartialTensor, PartialTensor]:
     """The largest elements of `shape` and their positions; unknown if they need not be in order."""
     values, positions = (None, None)
     if ordered and x.elements is not None and x.shape.dims:
@@ -34,7 +37,7 @@ def _largest(c: InferenceContext, x: PartialTensor, shape: Shape, ordered: bool)
 
 
 @tf("TopKUnique", "TopKWithUnique")
-def top_k_of_rows(c: InferenceContext, input_: Shape, *, k: int) -> tuple[Shape, Shape]:
+def top_k_of_rows(c: TensorFlowContext, input_: Shape, *, k: int) -> tuple[Shape, Shape]:
     """[N, n] -> [N, k], [N, k], as TopK."""
     shape = _top_k_shape(c, c.with_rank(input_, 2), k)
     return shape, shape
@@ -42,7 +45,7 @@ def top_k_of_rows(c: InferenceContext, input_: Shape, *, k: int) -> tuple[Shape,
 
 @tf("TopKV2")
 def top_k_of_tensor(
-    c: InferenceContext, input_: Value, k: Value, *, sorted_: bool = True
+    c: TensorFlowContext, input_: Value, k: Value, *, sorted_: bool = True
 ) -> tuple[PartialTensor, PartialTensor]:
     """[*S, n], k [] -> [*S, k], [*S, k], as TopK; an unknown `k` is at most n."""
     x = c.with_rank_at_least(input_.shape, 1)
@@ -54,7 +57,7 @@ def top_k_of_tensor(
     return _largest(c, input_, shape, sorted_)
 
 
-def _top_k(c: InferenceContext, x: Shape, k: Dim) -> Shape:
+def _top_k(c: TensorFlowContext, x: Shape, k: Dim) -> Shape:
     """[*S, n] -> [*S, k]."""
     x = c.with_rank_at_least(x, 1)
     if x.dims is None:
@@ -66,7 +69,7 @@ def _top_k(c: InferenceContext, x: Shape, k: Dim) -> Shape:
 
 @tf("ApproxTopK")
 def approx_top_k(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     *,
     k: int,
@@ -88,7 +91,7 @@ def approx_top_k(
 
 
 @tf("NthElement")
-def nth_element(c: InferenceContext, input_: Value, n: Value, *, reverse: bool = False) -> PartialTensor:
+def nth_element(c: TensorFlowContext, input_: Value, n: Value, *, reverse: bool = False) -> PartialTensor:
     """[*S, n], [] -> [*S]: the element at position `n` of each sorted row, from the largest one with `reverse`."""
     shape = _nth_shape(c, input_.shape, n)
     known = known_ints(n)
@@ -102,7 +105,7 @@ def nth_element(c: InferenceContext, input_: Value, n: Value, *, reverse: bool =
     return PartialTensor(input_.dtype, shape, map_rows(input_, len(input_.shape) - 1, pick, shape))
 
 
-def _nth_shape(c: InferenceContext, x: Shape, n: PartialTensor) -> Shape:
+def _nth_shape(c: TensorFlowContext, x: Shape, n: PartialTensor) -> Shape:
     """[*S, n] -> [*S]."""
     x = c.with_rank_at_least(x, 1)
     c.with_rank(n.shape, 0)
@@ -119,13 +122,13 @@ def _nth_shape(c: InferenceContext, x: Shape, n: PartialTensor) -> Shape:
 
 
 @tf("KthOrderStatistic")
-def kth_order_statistic(c: InferenceContext, input_: Shape) -> Shape:
+def kth_order_statistic(c: TensorFlowContext, input_: Shape) -> Shape:
     """[*S, n] -> [*S]."""
     x = c.with_rank_at_least(input_, 1)
     return c.unknown_shape() if x.dims is None else Shape(x[:-1])
 
 
 @tf("IsotonicRegression")
-def isotonic_regression(c: InferenceContext, input_: Shape) -> tuple[Shape, Shape]:
+def isotonic_regression(c: TensorFlowContext, input_: Shape) -> tuple[Shape, Shape]:
     """[*S] -> [*S], [*S]: values and segments."""
     return input_, input_

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 @tf("LSTMBlockCell")
-def lstm_block_cell(c: InferenceContext, x: Shape, cs_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
+def lstm_block_cell(c: TensorFlowContext, x: Shape, cs_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
     """[B, I], state [B, H] -> seven tensors [B, H]: gates, cell and hidden state of one step."""
     state = _state_shape(c, x, cs_prev)
     return (state,) * 7
 
 
-def _state_shape(c: InferenceContext, x: Shape, state: Shape) -> Shape:
+def _state_shape(c: TensorFlowContext, x: Shape, state: Shape) -> Shape:
     """[B, I], [*, H] -> [B, H]."""
     return Shape((c.with_rank(x, 2)[0], c.with_rank(state, 2)[1]))
 
 
 @tf("LSTMBlockCellGrad")
-def lstm_block_cell_grad(c: InferenceContext, x: Shape, cs_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
+def lstm_block_cell_grad(c: TensorFlowContext, x: Shape, cs_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
     """[B, I], state [B, H] -> gradients of the cell [B, H], all gates [B, 4*H], three peepholes [H]."""
     state = _state_shape(c, x, cs_prev)
     peephole = c.vector(state[1])
@@ -32,7 +32,7 @@ def lstm_block_cell_grad(c: InferenceContext, x: Shape, cs_prev: Shape, *rest: S
 
 @tf("BlockLSTM", "BlockLSTMV2")
 def block_lstm(
-    c: InferenceContext,
+    c: TensorFlowContext,
     seq_len_max: Shape,
     x: Shape,
     cs_prev: Shape,
@@ -56,7 +56,7 @@ def block_lstm(
 
 @tf("BlockLSTMGrad", "BlockLSTMGradV2")
 def block_lstm_grad(
-    c: InferenceContext,
+    c: TensorFlowContext,
     seq_len_max: Shape,
     x: Shape,
     cs_prev: Shape,
@@ -74,14 +74,14 @@ def block_lstm_grad(
 
 
 @tf("GRUBlockCell")
-def gru_block_cell(c: InferenceContext, x: Shape, h_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
+def gru_block_cell(c: TensorFlowContext, x: Shape, h_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
     """[B, I], state [B, H] -> reset and update gates, candidate and state: four tensors [B, H] of one step."""
     state = _state_shape(c, x, h_prev)
     return (state,) * 4
 
 
 @tf("GRUBlockCellGrad")
-def gru_block_cell_grad(c: InferenceContext, x: Shape, h_prev: Shape, w_ru: Shape, *rest: Shape) -> tuple[Shape, ...]:
+def gru_block_cell_grad(c: TensorFlowContext, x: Shape, h_prev: Shape, w_ru: Shape, *rest: Shape) -> tuple[Shape, ...]:
     """[B, I], state [B, H], [I + H, 2*H] -> [B, I], [B, H], candidate [B, H], both gates [B, 2*H]."""
     state, gates = _state_shape(c, x, h_prev), c.with_rank(w_ru, 2)[1]
     return (c.with_rank(x, 2), state, state, Shape((state[0], gates)))
@@ -91,7 +91,7 @@ def gru_block_cell_grad(c: InferenceContext, x: Shape, h_prev: Shape, w_ru: Shap
 
 
 def _cudnn_outputs(
-    c: InferenceContext, input_: Shape, input_h: Shape, params: Shape, cell: Shape, direction: str
+    c: TensorFlowContext, input_: Shape, input_h: Shape, params: Shape, cell: Shape, direction: str
 ) -> tuple[Shape, ...]:
     """[T, B, I], [L*D, B, H] -> [T, B, H*D], both states, and a reserve whose size the library chooses."""
     first, second, _ = c.with_rank(input_, 3)
@@ -103,7 +103,7 @@ def _cudnn_outputs(
 
 @tf("CudnnRNN")
 def cudnn_rnn(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     input_h: Shape,
     input_c: Shape,
@@ -119,7 +119,7 @@ def cudnn_rnn(
 
 @tf("CudnnRNNV2")
 def cudnn_rnn_with_host_reserve(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     input_h: Shape,
     input_c: Shape,
@@ -135,7 +135,7 @@ def cudnn_rnn_with_host_reserve(
 
 @tf("CudnnRNNV3")
 def cudnn_rnn_of_lengths(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     input_h: Shape,
     input_c: Shape,
@@ -154,14 +154,14 @@ def cudnn_rnn_of_lengths(
 
 @tf("CudnnRNNBackprop", "CudnnRNNBackpropV2", "CudnnRNNBackpropV3")
 def cudnn_rnn_backprop(
-    c: InferenceContext, input_: Shape, input_h: Shape, input_c: Shape, params: Shape, *rest: Shape
+    c: TensorFlowContext, input_: Shape, input_h: Shape, input_c: Shape, params: Shape, *rest: Shape
 ) -> tuple[Shape, ...]:
     """The gradients of the input, both states and the parameters, in their shapes."""
     return (input_, input_h, input_c, params)
 
 
 @tf("CudnnRNNParamsSize")
-def cudnn_rnn_params_size(c: InferenceContext, num_layers: Shape, num_units: Shape, input_size: Shape) -> Shape:
+def cudnn_rnn_params_size(c: TensorFlowContext, num_layers: Shape, num_units: Shape, input_size: Shape) -> Shape:
     """[], [], [] -> [1]."""
     require_scalars(c, num_layers, num_units, input_size)
     return c.vector(1)
@@ -169,7 +169,7 @@ def cudnn_rnn_params_size(c: InferenceContext, num_layers: Shape, num_units: Sha
 
 @tf("CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2")
 def cudnn_rnn_params_to_canonical(
-    c: InferenceContext, num_layers: Shape, num_units: Shape, input_size: Shape, params: Shape
+    c: TensorFlowContext, num_layers: Shape, num_units: Shape, input_size: Shape, params: Shape
 ) -> tuple[Shape, ...]:
     """[], [], [], [n] -> matrices of weights and vectors of biases, of unknown sizes."""
     cudnn_rnn_params_size(c, num_layers, num_units, input_size)
@@ -184,7 +184,7 @@ def cudnn_rnn_params_to_canonical(
 
 @tf("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")
 def cudnn_rnn_canonical_to_params(
-    c: InferenceContext, num_layers: Shape, num_units: Shape, input_size: Shape, *params: Shape
+    c: TensorFlowContext, num_layers: Shape, num_units: Shape, input_size: Shape, *params: Shape
 ) -> Shape:
     """[], [], [], weights and biases -> [n]."""
     cudnn_rnn_params_size(c, num_layers, num_units, input_size)

@@ -12,17 +12,18 @@ from opdefs.rules.reduction import (
     running_total,
 )
 from opdefs.rules.unknowns import cover_dim
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import BroadcastAxes, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 _FIRST_WITH_VECTORS = 21
 """The first version of graphs whose axes are a scalar or a vector; older ones may have any shape."""
 
 
 @tf("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
-def reduce(c: InferenceContext, input: Value, reduction_indices: Value, *, keep_dims: bool = False) -> PartialTensor:
+def reduce(c: TensorFlowContext, input: Value, reduction_indices: Value, *, keep_dims: bool = False) -> PartialTensor:
     """[*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`."""
     operation = c.op_def.name
     if not 0 < c.version < _FIRST_WITH_VECTORS:
@@ -41,7 +42,7 @@ def reduce(c: InferenceContext, input: Value, reduction_indices: Value, *, keep_
 
 
 def _reduce_unknown(
-    c: InferenceContext, shape: Shape, indices: Shape, axes: tuple[int, ...] | None, keep_dims: bool
+    c: TensorFlowContext, shape: Shape, indices: Shape, axes: tuple[int, ...] | None, keep_dims: bool
 ) -> Shape:
     """The shape of a reduction with unknown axes or of an input of unknown rank."""
     if shape.dims is None:
@@ -64,7 +65,7 @@ def _reduced_axis(axis: int, rank: int) -> int:
 
 
 @tf("ArgMax", "ArgMin")
-def arg_extreme(c: InferenceContext, input: Value, dimension: Value) -> PartialTensor:
+def arg_extreme(c: TensorFlowContext, input: Value, dimension: Value) -> PartialTensor:
     """[*P, n, *Q], axis [] -> [*P, *Q]; [] for a scalar."""
     c.with_rank(dimension.shape, 0)
     known = known_ints(dimension)
@@ -76,7 +77,7 @@ def arg_extreme(c: InferenceContext, input: Value, dimension: Value) -> PartialT
     return PartialTensor(None, shape, positions)
 
 
-def _arg_shape(c: InferenceContext, shape: Shape, axis: int | None) -> Shape:
+def _arg_shape(c: TensorFlowContext, shape: Shape, axis: int | None) -> Shape:
     """The shape without an axis (None: unknown)."""
     if shape.dims is None:
         return c.unknown_shape()
@@ -94,7 +95,7 @@ def _arg_shape(c: InferenceContext, shape: Shape, axis: int | None) -> Shape:
 
 @tf("Cumprod", "Cumsum")
 def cumulative(
-    c: InferenceContext, x: Value, axis: Value, *, exclusive: bool = False, reverse: bool = False
+    c: TensorFlowContext, x: Value, axis: Value, *, exclusive: bool = False, reverse: bool = False
 ) -> PartialTensor:
     """[*S], axis [] -> [*S]; contents for vectors."""
     along = _running_axis(c, x.shape, axis)
@@ -104,14 +105,14 @@ def cumulative(
 
 @tf("CumulativeLogsumexp")
 def cumulative_log_sum_exp(
-    c: InferenceContext, x: Shape, axis: Value, *, exclusive: bool = False, reverse: bool = False
+    c: TensorFlowContext, x: Shape, axis: Value, *, exclusive: bool = False, reverse: bool = False
 ) -> Shape:
     """[*S], axis [] -> [*S]."""
     _running_axis(c, x, axis)
     return x
 
 
-def _running_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
+def _running_axis(c: TensorFlowContext, x: Shape, axis: PartialTensor) -> int | None:
     """The axis in a scalar input, None if unknown."""
     known, rank = known_ints(axis), c.rank(x)
     if not known or rank is None or len(known) != 1:

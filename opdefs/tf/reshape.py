@@ -11,15 +11,16 @@ from opdefs.rules.contents.rearrangement import diagonal_matrix, diagonal_part, 
 from opdefs.rules.reshaping import flip, insert_unit_axes, reshape_dims, squeeze_units
 from opdefs.rules.reshaping import transpose as transpose_axes
 from opdefs.tf.common import require_scalars, warn
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, element_bits
-from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops import Ints, Value
 
 
 @tf("Reshape", views={0: 0})
-def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
+def reshape(c: TensorFlowContext, tensor: Value, shape: Value) -> PartialTensor:
     """[*S], [R] -> the sizes in `shape`, where -1 is inferred. The kernel accepts a scalar for a vector of one size."""
     if shape.shape.rank == 0:
         shape = PartialTensor(shape.dtype, Shape((1,)), shape.elements)
@@ -42,7 +43,7 @@ def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
     return reshape_elements(tensor, result)
 
 
-def _infer_of_empty(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
+def _infer_of_empty(c: TensorFlowContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
     """The result if -1 is inferred and another size is or may be 0: of empty tensors, kernels count sizes above 0."""
     sizes = [d for d in wanted if d != -1]
     if len(sizes) != len(wanted) - 1:
@@ -64,11 +65,11 @@ def _infer_of_empty(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None])
     return Shape(inferred if d == -1 else c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(wanted))
 
 
-def _may_be_zero(c: InferenceContext, d: Dim | None) -> bool:
+def _may_be_zero(c: TensorFlowContext, d: Dim | None) -> bool:
     return isinstance(d, Dimension) and c.prove_le(1, d) is not True
 
 
-def _quotient_besides_empty_axes(c: InferenceContext, x: Shape, sizes: Sequence[Dim | None]) -> Dim | None:
+def _quotient_besides_empty_axes(c: TensorFlowContext, x: Shape, sizes: Sequence[Dim | None]) -> Dim | None:
     """The inferred size where requested sizes that may be 0 are axes of the tensor, and no other axis may be 0.
 
     These axes and sizes are counted on both sides, or on none. None where there are no such sizes.
@@ -87,7 +88,7 @@ def _quotient_besides_empty_axes(c: InferenceContext, x: Shape, sizes: Sequence[
     return c.numel(rest) // c.numel(d for d in others if d is not None)
 
 
-def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> None:
+def _fail_as_tensorflow(c: TensorFlowContext, x: Shape, wanted: Sequence[Dim | None]) -> None:
     """Raise TensorFlow's error for sizes that are ints, if it has one."""
     dims = c.store.canon_shape(x).dims or ()
     sizes = [d for d in wanted if isinstance(d, int) and d != -1]
@@ -106,7 +107,7 @@ def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | No
 
 @tf("QuantizedReshape", views={0: 0})
 def quantized_reshape(
-    c: InferenceContext, tensor: Value, shape: Value, input_min: Shape, input_max: Shape
+    c: TensorFlowContext, tensor: Value, shape: Value, input_min: Shape, input_max: Shape
 ) -> tuple[PartialTensor | Shape, ...]:
     """As Reshape, with the range [], []."""
     require_scalars(c, input_min, input_max)
@@ -118,7 +119,7 @@ def quantized_reshape(
 
 
 @tf("Squeeze", views={0: 0})
-def squeeze(c: InferenceContext, x: Value, *, squeeze_dims: Ints = ()) -> PartialTensor:
+def squeeze(c: TensorFlowContext, x: Value, *, squeeze_dims: Ints = ()) -> PartialTensor:
     """[*P, 1, *Q] -> [*P, *Q]: without the axes in `squeeze_dims`, or all of size 1."""
     rank = len(x.shape)
     if not squeeze_dims:
@@ -137,7 +138,7 @@ def squeeze(c: InferenceContext, x: Value, *, squeeze_dims: Ints = ()) -> Partia
 
 
 @tf("ExpandDims", views={0: 0})
-def expand_dims(c: InferenceContext, x: Value, dim: Value) -> PartialTensor:
+def expand_dims(c: TensorFlowContext, x: Value, dim: Value) -> PartialTensor:
     """[*P, *Q], dim [] -> [*P, 1, *Q]."""
     count = None if dim.shape.dims is None else c.concrete(c.numel(dim.shape))
     if count not in (None, 1):
@@ -153,7 +154,7 @@ def expand_dims(c: InferenceContext, x: Value, dim: Value) -> PartialTensor:
 
 
 @tf("Transpose", "ConjugateTranspose")
-def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
+def transpose(c: TensorFlowContext, x: Value, perm: Value) -> PartialTensor:
     """[*S], [R] -> the axes in the order of `perm`."""
     count = None if perm.shape.dims is None else c.concrete(c.numel(perm.shape))
     order = known_dims(perm)
@@ -180,7 +181,7 @@ def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
     return transpose_axes(ranked, [axis for axis in axes if axis is not None])
 
 
-def _permute_known_axes(c: InferenceContext, x: Shape, axes: Sequence[int | None]) -> Shape:
+def _permute_known_axes(c: TensorFlowContext, x: Shape, axes: Sequence[int | None]) -> Shape:
     """The shape for a permutation with unknown entries; the only unknown one is the axis that is left."""
     left = [i for i in range(len(x)) if i not in axes]
     if axes.count(None) == 1 and len(left) == 1:
@@ -197,7 +198,7 @@ def _permute_known_axes(c: InferenceContext, x: Shape, axes: Sequence[int | None
 
 
 @tf("InvertPermutation")
-def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
+def invert_permutation(c: TensorFlowContext, x: Value) -> PartialTensor:
     """[n] -> [n]."""
     shape = c.with_rank(x.shape, 1)
     order = known_ints(x)
@@ -209,12 +210,12 @@ def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
 
 
 @tf("Bitcast", views={0: 0})
-def bitcast(c: InferenceContext, x: Value, *, type_: str) -> PartialTensor:
+def bitcast(c: TensorFlowContext, x: Value, *, type_: str) -> PartialTensor:
     """[*S] -> [*S, k] for a type k times narrower; [*S, k] -> [*S] for a wider one."""
     return reinterpret(x, type_, _bitcast_shape(c, x.shape, type_))
 
 
-def _bitcast_shape(c: InferenceContext, x: Shape, type_: str) -> Shape:
+def _bitcast_shape(c: TensorFlowContext, x: Shape, type_: str) -> Shape:
     """The shape of the same bytes in another type."""
     dtype = c.dtype(0) or c.attributes.get("T")
     if not isinstance(dtype, str):
@@ -247,7 +248,7 @@ REVERSE_LIMIT = 8
 
 
 @tf("Reverse")
-def reverse(c: InferenceContext, tensor: Value, dims: Value) -> PartialTensor:
+def reverse(c: TensorFlowContext, tensor: Value, dims: Value) -> PartialTensor:
     """[*S], [R] -> [*S], reversed along the axes whose bool is true."""
     flags = c.with_rank(dims.shape, 1)
     rank = c.concrete(flags[0])
@@ -262,7 +263,7 @@ def reverse(c: InferenceContext, tensor: Value, dims: Value) -> PartialTensor:
 
 
 @tf("ReverseV2")
-def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTensor:
+def reverse_axes(c: TensorFlowContext, tensor: Value, axis: Value) -> PartialTensor:
     """[*S], axes [n] -> [*S], reversed along these axes."""
     named = c.with_rank(axis.shape, 1)
     shape = tensor.shape
@@ -289,7 +290,7 @@ def _reverse(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) ->
 
 @tf("ReverseSequence")
 def reverse_sequence(
-    c: InferenceContext, x: Value, seq_lengths: Value, *, seq_dim: int, batch_dim: int = 0
+    c: TensorFlowContext, x: Value, seq_lengths: Value, *, seq_dim: int, batch_dim: int = 0
 ) -> PartialTensor:
     """[*S], lengths [B] -> [*S], where axis `batch_dim` has size B; so many elements of axis `seq_dim` are reversed."""
     shape = _check_sequences(c, x.shape, seq_lengths.shape, seq_dim, batch_dim)
@@ -299,7 +300,7 @@ def reverse_sequence(
     return reverse_parts(x, known, batch_dim, seq_dim)
 
 
-def _check_sequences(c: InferenceContext, x: Shape, seq_lengths: Shape, seq_dim: int, batch_dim: int) -> Shape:
+def _check_sequences(c: TensorFlowContext, x: Shape, seq_lengths: Shape, seq_dim: int, batch_dim: int) -> Shape:
     lengths = c.with_rank(seq_lengths, 1)
     for name, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
         if x.dims is not None and not 0 <= axis < len(x.dims):
@@ -310,7 +311,7 @@ def _check_sequences(c: InferenceContext, x: Shape, seq_lengths: Shape, seq_dim:
 
 
 @tf("Roll")
-def roll(c: InferenceContext, x: Value, shift: Value, axis: Value) -> PartialTensor:
+def roll(c: TensorFlowContext, x: Value, shift: Value, axis: Value) -> PartialTensor:
     """[*S], shifts, axes -> [*S], of rank 1 or more: the elements shifted in a circle."""
     c.with_rank_at_least(x.shape, 1)
     c.with_rank_at_most(shift.shape, 1)
@@ -325,7 +326,7 @@ def roll(c: InferenceContext, x: Value, shift: Value, axis: Value) -> PartialTen
 
 
 @tf("Diag")
-def diagonal(c: InferenceContext, x: Value) -> PartialTensor:
+def diagonal(c: TensorFlowContext, x: Value) -> PartialTensor:
     """[*D] -> [*D, *D]."""
     shape = c.with_rank_at_least(x.shape, 1)
     result = c.concatenate(shape, shape)
@@ -337,7 +338,7 @@ def diagonal(c: InferenceContext, x: Value) -> PartialTensor:
 
 
 @tf("DiagPart")
-def diagonal_of_tensor(c: InferenceContext, x: Value) -> PartialTensor:
+def diagonal_of_tensor(c: TensorFlowContext, x: Value) -> PartialTensor:
     """[*D, *D] -> [*D]."""
     shape = _half(c, x.shape)
     if x.elements is None or not is_listable(shape):
@@ -347,7 +348,7 @@ def diagonal_of_tensor(c: InferenceContext, x: Value) -> PartialTensor:
     return PartialTensor(x.dtype, shape, diagonal_part(square, Shape((count,))).elements)
 
 
-def _half(c: InferenceContext, x: Shape) -> Shape:
+def _half(c: TensorFlowContext, x: Shape) -> Shape:
     """[*D, *D] -> [*D]."""
     dims = x.require()
     if not dims or len(dims) % 2:

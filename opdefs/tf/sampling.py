@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from opdefs.rules.unknowns import fresh_count
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext
 
 
 @tf(
@@ -17,7 +17,7 @@ from shapeinf.ops import InferenceContext
     "UniformCandidateSampler",
 )
 def sample_candidates(
-    c: InferenceContext, true_classes: Shape, *, num_true: int, num_sampled: int
+    c: TensorFlowContext, true_classes: Shape, *, num_true: int, num_sampled: int
 ) -> tuple[Shape, Shape, Shape]:
     """[B, T] -> sampled classes [S], and the expected counts [B, T] of true and [S] of sampled classes."""
     for count, name in ((num_true, "num_true"), (num_sampled, "num_sampled")):
@@ -31,7 +31,7 @@ def sample_candidates(
 
 @tf("ComputeAccidentalHits")
 def compute_accidental_hits(
-    c: InferenceContext, true_classes: Shape, sampled_candidates: Shape, *, num_true: int
+    c: TensorFlowContext, true_classes: Shape, sampled_candidates: Shape, *, num_true: int
 ) -> tuple[Shape, Shape, Shape]:
     """[B, T], [S] -> the samples [n], positions [n] and weights [n] of true classes that were sampled."""
     batch, columns = c.with_rank(true_classes, 2)

@@ -6,19 +6,20 @@ from opdefs.rules.contents.constants import constant_tensor, zero_of
 from opdefs.rules.contents.updates import update_rule
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, infer_index_length, scatter_tuples
 from opdefs.rules.reshaping import shape_from_sizes
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.gather import IGNORES
 from opdefs.tf.shapes import variable
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
-from shapeinf.ops.rule_context import tf_shape
+from shapeinf.ops import Value
+from shapeinf.ops.context import tf_shape
 
 
 @tf("ScatterNd")
 def scatter_nd(
-    c: InferenceContext, indices: Value, updates: Value, shape: Value, *, bad_indices_policy: str = ""
+    c: TensorFlowContext, indices: Value, updates: Value, shape: Value, *, bad_indices_policy: str = ""
 ) -> PartialTensor:
     """[*I, k], [*I, *D[k:]], shape [R] -> [*D], the requested shape: updates added to zeros."""
     c.with_rank(shape.shape, 1)
@@ -33,7 +34,7 @@ def scatter_nd(
     return _update(c, zeros, result, indices, updates, "add")
 
 
-def _infer_rank(c: InferenceContext, indices: Shape, updates: Shape, length: Dim) -> Shape:
+def _infer_rank(c: TensorFlowContext, indices: Shape, updates: Shape, length: Dim) -> Shape:
     """[*I, k], [*I, *D[k:]] and the length of the shape, which must be that of [*D] -> a shape of the rank of [*D]."""
     depth = c.concrete(indices.dims[-1]) if indices.dims else None
     if depth is None or indices.dims is None or updates.dims is None or len(updates) < len(indices) - 1:
@@ -46,7 +47,7 @@ def _infer_rank(c: InferenceContext, indices: Shape, updates: Shape, length: Dim
 @tf("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", in_place=(0,))
 @tf("TensorScatterMin", "ScatterNdNonAliasingAdd", in_place=(0,))
 def tensor_scatter_update(
-    c: InferenceContext, x: Value, indices: Value, updates: Value, *, bad_indices_policy: str = ""
+    c: TensorFlowContext, x: Value, indices: Value, updates: Value, *, bad_indices_policy: str = ""
 ) -> PartialTensor:
     """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     shape = _scatter_shape(c, x.shape, indices, updates.shape, bad_indices_policy)
@@ -57,7 +58,7 @@ def tensor_scatter_update(
 
 
 def _update(
-    c: InferenceContext, x: PartialTensor, shape: Shape, indices: PartialTensor, updates: PartialTensor, reduction: str
+    c: TensorFlowContext, x: PartialTensor, shape: Shape, indices: PartialTensor, updates: PartialTensor, reduction: str
 ) -> PartialTensor:
     """The updated tensor, of `shape`; contents where all are known, and the indices are not empty tuples."""
     depth = indices.shape.dims[-1] if indices.shape.dims else None
@@ -69,7 +70,7 @@ def _update(
 @tf("ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", in_place=(0,))
 @tf("ScatterNdMax", "ScatterNdMin", in_place=(0,))
 def tensor_scatter(
-    c: InferenceContext, x: Shape, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
+    c: TensorFlowContext, x: Shape, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
 ) -> Shape:
     """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     return _scatter_shape(c, x, indices, updates, bad_indices_policy)
@@ -78,14 +79,14 @@ def tensor_scatter(
 @tf("ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub")
 @tf("ResourceScatterNdMax", "ResourceScatterNdMin")
 def resource_scatter_nd(
-    c: InferenceContext, ref: TensorType, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
+    c: TensorFlowContext, ref: TensorType, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
 ) -> tuple[Shape, ...]:
     """A variable [*D], [*I, k], [*I, *D[k:]] -> no outputs."""
     _scatter_shape(c, variable(c, ref).shape, indices, updates, bad_indices_policy)
     return ()
 
 
-def _scatter_shape(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape, policy: str) -> Shape:
+def _scatter_shape(c: TensorFlowContext, x: Shape, indices: PartialTensor, updates: Shape, policy: str) -> Shape:
     """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     shape = c.with_rank_at_least(x, 1)
     c.with_rank_at_least(indices.shape, 1)
@@ -99,7 +100,7 @@ def _scatter_shape(c: InferenceContext, x: Shape, indices: PartialTensor, update
     return shape
 
 
-def _check_updates(c: InferenceContext, indices: Shape, updates: Shape, x: Shape, name: str) -> None:
+def _check_updates(c: TensorFlowContext, indices: Shape, updates: Shape, x: Shape, name: str) -> None:
     """Require updates [*I, *D[k:]] for indices [*I, k] and data [*D], which errors call `name`."""
     if indices.dims is None or updates.dims is None:
         return
@@ -126,7 +127,7 @@ def _dims_of(name: str, shape: Shape, start: int, end: int) -> str:
     return f"[{start},{end}) of {name}[shape={tf_shape(shape)}] = {tf_shape(Shape(shape[start:end]))}"
 
 
-def _constrain_tuples(c: InferenceContext, indices: PartialTensor, x: Shape) -> None:
+def _constrain_tuples(c: TensorFlowContext, indices: PartialTensor, x: Shape) -> None:
     """Require that known tuples of indices lie inside the data."""
     depth = indices.shape.dims[-1] if indices.shape.dims else None
     if isinstance(depth, int) and x.dims is not None and depth <= len(x.dims):
@@ -135,7 +136,7 @@ def _constrain_tuples(c: InferenceContext, indices: PartialTensor, x: Shape) -> 
 
 @tf("ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", in_place=(0,))
 @tf("ScatterMin", "ScatterMax", in_place=(0,))
-def scatter_rows(c: InferenceContext, ref: Shape, indices: Value, updates: Shape) -> Shape:
+def scatter_rows(c: TensorFlowContext, ref: Shape, indices: Value, updates: Shape) -> Shape:
     """[n, *D], [*I], [*I, *D] or [] -> [n, *D]."""
     _check_rows(c, ref, indices, updates)
     return ref
@@ -143,13 +144,13 @@ def scatter_rows(c: InferenceContext, ref: Shape, indices: Value, updates: Shape
 
 @tf("ResourceScatterUpdate", "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul")
 @tf("ResourceScatterDiv", "ResourceScatterMin", "ResourceScatterMax")
-def resource_scatter_rows(c: InferenceContext, ref: TensorType, indices: Value, updates: Shape) -> tuple[Shape, ...]:
+def resource_scatter_rows(c: TensorFlowContext, ref: TensorType, indices: Value, updates: Shape) -> tuple[Shape, ...]:
     """A variable [n, *D], [*I], [*I, *D] or [] -> no outputs."""
     _check_rows(c, variable(c, ref).shape, indices, updates)
     return ()
 
 
-def _check_rows(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape) -> None:
+def _check_rows(c: TensorFlowContext, x: Shape, indices: PartialTensor, updates: Shape) -> None:
     """Require updates [*I, *D] or [] for data [n, *D] and indices [*I] inside it."""
     if x.dims is None:
         return
@@ -160,6 +161,6 @@ def _check_rows(c: InferenceContext, x: Shape, indices: PartialTensor, updates: 
 
 
 @tf("InplaceUpdate", "InplaceAdd", "InplaceSub", in_place=(0,))
-def update_rows(c: InferenceContext, x: Shape, i: Shape, v: Shape) -> Shape:
+def update_rows(c: TensorFlowContext, x: Shape, i: Shape, v: Shape) -> Shape:
     """[n, *D], [*], [*, *D] -> [n, *D]."""
     return x

@@ -12,20 +12,21 @@ from opdefs.rules.contents.segments import reduce_rows
 from opdefs.rules.contents.text import known_texts
 from opdefs.rules.reduction import reduce_group
 from opdefs.tf.common import size_from_scalar
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
-def _replace_rows(c: InferenceContext, data: Shape, rows: Dim) -> Shape:
+def _replace_rows(c: TensorFlowContext, data: Shape, rows: Dim) -> Shape:
     """[n, *S] -> [rows, *S]."""
     return c.concatenate(c.vector(rows), c.subshape(data, 1))
 
 
-def _sorted_segments(c: InferenceContext, ids: PartialTensor) -> Dim:
+def _sorted_segments(c: TensorFlowContext, ids: PartialTensor) -> Dim:
     """The number of segments of sorted ids: one more than the last id, or an unknown."""
     size = c.concrete(ids.shape[0]) if ids.shape.rank == 1 else None
     if size == 0:
@@ -38,7 +39,7 @@ def _sorted_segments(c: InferenceContext, ids: PartialTensor) -> Dim:
 
 
 @tf("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
-def segments(c: InferenceContext, data: Value, segment_ids: Value) -> PartialTensor:
+def segments(c: TensorFlowContext, data: Value, segment_ids: Value) -> PartialTensor:
     """[N, *S], sorted ids [N] -> [segments, *S]; segments without rows are 0, products 1."""
     rows, ids = c.with_rank_at_least(data.shape, 1), c.with_rank(segment_ids.shape, 1)
     if rows.dims is not None:
@@ -49,7 +50,7 @@ def segments(c: InferenceContext, data: Value, segment_ids: Value) -> PartialTen
 
 
 def _reduce_segments(
-    c: InferenceContext, data: PartialTensor, ids: PartialTensor, shape: Shape, operation: str, empty: Element
+    c: TensorFlowContext, data: PartialTensor, ids: PartialTensor, shape: Shape, operation: str, empty: Element
 ) -> PartialTensor:
     """The segments, of `shape`, reduced by an operation; `empty` fills those without rows."""
     numbers = None if data.elements is None or c.warnings else known_ints(ids)
@@ -63,7 +64,7 @@ def _reduce_segments(
 
 
 @tf("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
-def unsorted_segments(c: InferenceContext, data: Value, segment_ids: Value, num_segments: Value) -> PartialTensor:
+def unsorted_segments(c: TensorFlowContext, data: Value, segment_ids: Value, num_segments: Value) -> PartialTensor:
     """[*N, *S], ids [*N], num_segments [] -> [num_segments, *S]; rows with negative ids are dropped.
 
     Segments without rows are 0, products 1, maxima and minima of integers the limits of their type.
@@ -77,7 +78,7 @@ def unsorted_segments(c: InferenceContext, data: Value, segment_ids: Value, num_
 
 @tf("UnsortedSegmentJoin")
 def joined_segments(
-    c: InferenceContext, data: Value, segment_ids: Value, num_segments: Value, *, separator: str = ""
+    c: TensorFlowContext, data: Value, segment_ids: Value, num_segments: Value, *, separator: str = ""
 ) -> PartialTensor:
     """[*N, *S], ids [*N], num_segments [] -> [num_segments, *S]: the strings of each segment, joined."""
     shape = counted_segments(c, data.shape, segment_ids.shape, num_segments)
@@ -88,7 +89,7 @@ def joined_segments(
 
 
 @tf("SegmentMaxV2", "SegmentMinV2", "SegmentProdV2", "SegmentSumV2")
-def counted_segments(c: InferenceContext, data: Shape, segment_ids: Shape, num_segments: Value) -> Shape:
+def counted_segments(c: TensorFlowContext, data: Shape, segment_ids: Shape, num_segments: Value) -> Shape:
     """[*N, *S], ids [*N], num_segments [] -> [num_segments, *S]."""
     c.with_rank(num_segments.shape, 0)
     data, ids = c.merge_prefix(data, segment_ids)
@@ -98,20 +99,20 @@ def counted_segments(c: InferenceContext, data: Shape, segment_ids: Shape, num_s
     return c.concatenate(c.vector(count), c.subshape(data, len(ids)))
 
 
-def _gathered_rows(c: InferenceContext, data: Shape, indices: Shape, segment_ids: Shape) -> tuple[Shape, Shape]:
+def _gathered_rows(c: TensorFlowContext, data: Shape, indices: Shape, segment_ids: Shape) -> tuple[Shape, Shape]:
     """The data [N, *S] and the indices [K] of its rows, each of which has a segment."""
     data = c.with_rank_at_least(data, 1)
     return data, c.store.canon_shape(c.merge(c.with_rank(indices, 1), c.with_rank(segment_ids, 1)))
 
 
 @tf("SparseSegmentSum")
-def sparse_segment_sums(c: InferenceContext, data: Value, indices: Value, segment_ids: Value) -> PartialTensor:
+def sparse_segment_sums(c: TensorFlowContext, data: Value, indices: Value, segment_ids: Value) -> PartialTensor:
     """[N, *S], indices [K], sorted ids [K] -> [segments, *S]: the sums of the rows at the indices."""
     return _sum_rows(c, data, indices, segment_ids, sparse_segments(c, data.shape, indices.shape, segment_ids))
 
 
 def _sum_rows(
-    c: InferenceContext, data: PartialTensor, indices: PartialTensor, segment_ids: PartialTensor, shape: Shape
+    c: TensorFlowContext, data: PartialTensor, indices: PartialTensor, segment_ids: PartialTensor, shape: Shape
 ) -> PartialTensor:
     """The sums of the rows at the indices, of `shape`: one for each segment."""
     rows = known_ints(indices)
@@ -122,7 +123,7 @@ def _sum_rows(
 
 
 @tf("SparseSegmentMean", "SparseSegmentSqrtN")
-def sparse_segments(c: InferenceContext, data: Shape, indices: Shape, segment_ids: Value) -> Shape:
+def sparse_segments(c: TensorFlowContext, data: Shape, indices: Shape, segment_ids: Value) -> Shape:
     """[N, *S], indices [K], sorted ids [K] -> [segments, *S]."""
     data, _ = _gathered_rows(c, data, indices, segment_ids.shape)
     return _replace_rows(c, data, _sorted_segments(c, segment_ids))
@@ -130,7 +131,7 @@ def sparse_segments(c: InferenceContext, data: Shape, indices: Shape, segment_id
 
 @tf("SparseSegmentSumWithNumSegments")
 def counted_segment_sums(
-    c: InferenceContext, data: Value, indices: Value, segment_ids: Value, num_segments: Value
+    c: TensorFlowContext, data: Value, indices: Value, segment_ids: Value, num_segments: Value
 ) -> PartialTensor:
     """As SparseSegmentSum, with `num_segments` [] segments."""
     shape = counted_sparse_segments(c, data.shape, indices.shape, segment_ids.shape, num_segments)
@@ -139,7 +140,7 @@ def counted_segment_sums(
 
 @tf("SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments")
 def counted_sparse_segments(
-    c: InferenceContext, data: Shape, indices: Shape, segment_ids: Shape, num_segments: Value
+    c: TensorFlowContext, data: Shape, indices: Shape, segment_ids: Shape, num_segments: Value
 ) -> Shape:
     """[N, *S], indices [K], sorted ids [K], num_segments [] -> [num_segments, *S]."""
     data, _ = _gathered_rows(c, data, indices, segment_ids)
@@ -148,7 +149,7 @@ def counted_sparse_segments(
 
 @tf("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad", "SparseSegmentSumGrad")
 def sparse_segment_gradient(
-    c: InferenceContext, grad: Shape, indices: Shape, segment_ids: Shape, output_dim0: Value
+    c: TensorFlowContext, grad: Shape, indices: Shape, segment_ids: Shape, output_dim0: Value
 ) -> Shape:
     """[segments, *S], indices [K], ids [K], output_dim0 [] -> [output_dim0, *S]."""
     grad, _ = _gathered_rows(c, grad, indices, segment_ids)
@@ -157,7 +158,7 @@ def sparse_segment_gradient(
 
 @tf("SparseSegmentMeanGradV2", "SparseSegmentSqrtNGradV2", "SparseSegmentSumGradV2")
 def compact_sparse_segment_gradient(
-    c: InferenceContext, grad: Shape, indices: Shape, segment_ids: Shape, dense_output_dim0: Shape
+    c: TensorFlowContext, grad: Shape, indices: Shape, segment_ids: Shape, dense_output_dim0: Shape
 ) -> tuple[Shape, Shape]:
     """[segments, *S], indices [K], ids [K], [] -> rows [U, *S] and indices [U]: a row for each distinct index."""
     c.with_rank(dense_output_dim0, 0)
@@ -166,7 +167,7 @@ def compact_sparse_segment_gradient(
     return _replace_rows(c, grad, distinct), c.vector(distinct)
 
 
-def _row_count(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
+def _row_count(c: TensorFlowContext, size: PartialTensor, index: int) -> Dim:
     """The number of rows in scalar input `index`. Raises ShapeError if it is negative."""
     c.with_rank(size.shape, 0)
     known = size.elements[0] if size.elements else None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from opdefs.rules.contents.elements import known_dims
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 class Sets(NamedTuple):
@@ -20,7 +21,7 @@ class Sets(NamedTuple):
     size: Dim | None
 
 
-def _dense(c: InferenceContext, shape: Shape) -> Sets:
+def _dense(c: TensorFlowContext, shape: Shape) -> Sets:
     """The sets of a dense tensor [*B, M]."""
     shape = c.with_rank_at_least(shape, 2)
     if shape.dims is None:
@@ -28,7 +29,7 @@ def _dense(c: InferenceContext, shape: Shape) -> Sets:
     return Sets(len(shape), shape.dims[:-1], c.numel(shape.dims))
 
 
-def _sparse(c: InferenceContext, indices: Shape, values: Shape, shape: PartialTensor) -> Sets:
+def _sparse(c: TensorFlowContext, indices: Shape, values: Shape, shape: PartialTensor) -> Sets:
     """The sets of a sparse tensor: indices [N, R], values [N], dense shape [R]."""
     pairs, vector, sizes = c.with_rank(indices, 2), c.with_rank(values, 1), c.with_rank(shape.shape, 1)
     count = c.merge(
@@ -39,7 +40,7 @@ def _sparse(c: InferenceContext, indices: Shape, values: Shape, shape: PartialTe
     return Sets(rank, None if known is None else known[:-1], count)
 
 
-def _result(c: InferenceContext, set_operation: str, first: Sets, second: Sets) -> tuple[Shape, Shape, PartialTensor]:
+def _result(c: TensorFlowContext, set_operation: str, first: Sets, second: Sets) -> tuple[Shape, Shape, PartialTensor]:
     """The sparse tensor of the resulting sets: indices [N, R], values [N], dense shape [R]."""
     rank = first.rank if first.rank is not None else second.rank
     if rank is None:
@@ -49,7 +50,7 @@ def _result(c: InferenceContext, set_operation: str, first: Sets, second: Sets) 
     return c.matrix(count, rank), c.vector(count), _result_shape(c, rank, first.lead or second.lead)
 
 
-def _result_shape(c: InferenceContext, rank: Dim, lead: tuple[Dim | None, ...] | None) -> PartialTensor:
+def _result_shape(c: TensorFlowContext, rank: Dim, lead: tuple[Dim | None, ...] | None) -> PartialTensor:
     """The dense shape of the result: its last axis is as long as its largest set."""
     size = c.concrete(rank)
     known = lead is not None and size is not None and len(lead) == size - 1
@@ -67,7 +68,7 @@ def _most(set_operation: str, first: Dim | None, second: Dim | None) -> Dim | No
 
 @tf("DenseToDenseSetOperation")
 def dense_and_dense(
-    c: InferenceContext, set1: Shape, set2: Shape, *, set_operation: str
+    c: TensorFlowContext, set1: Shape, set2: Shape, *, set_operation: str
 ) -> tuple[Shape, Shape, PartialTensor]:
     """[*B, M], [*B, N] -> the resulting sets: indices [n, R], values [n], dense shape [R]."""
     first, second = c.with_rank_at_least(set1, 2), c.with_rank_at_least(set2, 2)
@@ -79,7 +80,7 @@ def dense_and_dense(
 
 @tf("DenseToSparseSetOperation")
 def dense_and_sparse(
-    c: InferenceContext,
+    c: TensorFlowContext,
     set1: Shape,
     set2_indices: Shape,
     set2_values: Shape,
@@ -96,7 +97,7 @@ def dense_and_sparse(
 
 @tf("SparseToSparseSetOperation")
 def sparse_and_sparse(
-    c: InferenceContext,
+    c: TensorFlowContext,
     set1_indices: Shape,
     set1_values: Shape,
     set1_shape: Value,
@@ -115,7 +116,7 @@ def sparse_and_sparse(
 
 
 @tf("SetSize")
-def set_size(c: InferenceContext, set_indices: Shape, set_values: Shape, set_shape: Value) -> Shape:
+def set_size(c: TensorFlowContext, set_indices: Shape, set_values: Shape, set_shape: Value) -> Shape:
     """A sparse [*B, M] -> [*B]: the size of each set."""
     sets = _sparse(c, set_indices, set_values, set_shape)
     rank = None if sets.rank is None else c.concrete(sets.rank)

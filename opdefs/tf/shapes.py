@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import prove_unit
 from opdefs.tf.common import align_dims
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape, read_value
 from opdefs.tf.variables import variable_value
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import BroadcastAxes, PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("Shape")
-def shape(c: InferenceContext, x: Shape) -> PartialTensor:
+def shape(c: TensorFlowContext, x: Shape) -> PartialTensor:
     """[*S] -> [rank]: the sizes of the input."""
     if x.dims is None:
         return PartialTensor(None, c.vector(c.fresh("rank")), None)
@@ -25,37 +26,37 @@ def shape(c: InferenceContext, x: Shape) -> PartialTensor:
 
 
 @tf("ShapeN")
-def shapes(c: InferenceContext, *xs: Shape) -> tuple[PartialTensor, ...]:
+def shapes(c: TensorFlowContext, *xs: Shape) -> tuple[PartialTensor, ...]:
     """[*S]... -> [rank]...: the sizes of each input."""
     return tuple(shape(c, x) for x in xs)
 
 
 @tf("VariableShape")
-def variable_shape(c: InferenceContext, handle: TensorType) -> PartialTensor:
+def variable_shape(c: TensorFlowContext, handle: TensorType) -> PartialTensor:
     """[] -> [rank]: the sizes of the variable behind a handle."""
     return shape(c, variable(c, handle).shape)
 
 
-def variable(c: InferenceContext, handle: TensorType) -> TensorType:
+def variable(c: TensorFlowContext, handle: TensorType) -> TensorType:
     """The type of the variable behind a handle; of unknown rank if that is unknown."""
     value = variable_value(c, handle, None)
     return TensorType(None, c.unknown_shape()) if value is None else read_value(c, value)
 
 
 @tf("Size")
-def size(c: InferenceContext, x: Shape) -> PartialTensor:
+def size(c: TensorFlowContext, x: Shape) -> PartialTensor:
     """[*S] -> []: the number of elements."""
     return PartialTensor(None, c.scalar(), None if x.dims is None else (c.num_elements(x),))
 
 
 @tf("Rank")
-def rank(c: InferenceContext, x: Shape) -> PartialTensor:
+def rank(c: TensorFlowContext, x: Shape) -> PartialTensor:
     """[*S] -> []: the number of axes."""
     return PartialTensor(None, c.scalar(), None if x.dims is None else (len(x.dims),))
 
 
 @tf("EnsureShape", views={0: 0})
-def ensure_shape(c: InferenceContext, x: Value, *, shape: DeclaredType) -> PartialTensor:
+def ensure_shape(c: TensorFlowContext, x: Value, *, shape: DeclaredType) -> PartialTensor:
     """[*S] -> [*S]: the input, which must have the shape in the attribute."""
     if shape.dims is None:
         return x
@@ -66,7 +67,7 @@ def ensure_shape(c: InferenceContext, x: Value, *, shape: DeclaredType) -> Parti
 
 
 @tf("BroadcastArgs")
-def broadcast_args(c: InferenceContext, s0: Value, s1: Value) -> PartialTensor:
+def broadcast_args(c: TensorFlowContext, s0: Value, s1: Value) -> PartialTensor:
     """[R], [S] -> [max(R, S)]: the shape to which two shapes broadcast."""
     first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
     pairs = _align_sizes(s0, s1)
@@ -84,7 +85,7 @@ def _align_sizes(s0: PartialTensor, s1: PartialTensor) -> list[tuple[Dim | None,
     return None if left is None or right is None else align_dims(left, right)
 
 
-def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | None:
+def _broadcast_size(c: TensorFlowContext, a: Dim | None, b: Dim | None) -> Dim | None:
     """The broadcast of two sizes. If one is unknown: the other one, unless that may be 1, else None."""
     if a is not None and b is not None:
         return c.broadcast_dim(a, b)
@@ -93,7 +94,7 @@ def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | 
 
 
 @tf("BroadcastGradientArgs")
-def broadcast_gradient_args(c: InferenceContext, s0: Value, s1: Value) -> tuple[PartialTensor, ...]:
+def broadcast_gradient_args(c: TensorFlowContext, s0: Value, s1: Value) -> tuple[PartialTensor, ...]:
     """[R], [S] -> [A], [B]: the axes along which the gradient of each operand of a broadcast is summed.
 
     These are the axes of size 1 in the operand, or missing in it. There are none if both shapes are equal; otherwise an
@@ -110,7 +111,7 @@ def broadcast_gradient_args(c: InferenceContext, s0: Value, s1: Value) -> tuple[
 
 
 def _are_equal(
-    c: InferenceContext, first: Dim, second: Dim, left: Sequence[Dim | None], right: Sequence[Dim | None]
+    c: TensorFlowContext, first: Dim, second: Dim, left: Sequence[Dim | None], right: Sequence[Dim | None]
 ) -> bool | None:
     """Whether two shapes, of lengths `first` and `second`, are equal; None where that is undecided."""
     if first != second:
@@ -120,7 +121,7 @@ def _are_equal(
 
 
 def _summed_axes(
-    c: InferenceContext, sizes: Sequence[Dim | None], others: Sequence[Dim | None], equal: bool | None, index: int
+    c: TensorFlowContext, sizes: Sequence[Dim | None], others: Sequence[Dim | None], equal: bool | None, index: int
 ) -> PartialTensor:
     """The axes of size 1 of an operand, none if the shapes are equal; of unknown length where either is undecided."""
     if equal:

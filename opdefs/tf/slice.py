@@ -13,16 +13,17 @@ from opdefs.rules.operands import require_broadcast_to
 from opdefs.rules.parts import HUGE, slice_axes
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.common import warn
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.shapes import variable
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("Slice")
-def slice_(c: InferenceContext, x: Value, begin: Value, size: Value) -> PartialTensor:
+def slice_(c: TensorFlowContext, x: Value, begin: Value, size: Value) -> PartialTensor:
     """[*S], begin [R], size [R] -> [*size]; a size of -1 extends to the end of the axis."""
     count = c.concrete(c.merge(c.with_rank(begin.shape, 1)[0], c.with_rank(size.shape, 1)[0]))
     shape = x.shape
@@ -37,7 +38,7 @@ def slice_(c: InferenceContext, x: Value, begin: Value, size: Value) -> PartialT
     return _slice_contents(c, x, shape, starts, dims)
 
 
-def _slice_dim(c: InferenceContext, d: Dim, start: Dim | None, size: Dim | None, axis: int) -> Dim:
+def _slice_dim(c: TensorFlowContext, d: Dim, start: Dim | None, size: Dim | None, axis: int) -> Dim:
     """The size of one axis of a slice. Requires that the axis holds the slice."""
     if isinstance(start, int) and start < 0:
         c.fail(f"begin[{axis}] must be at least 0", start)
@@ -56,13 +57,13 @@ def _slice_dim(c: InferenceContext, d: Dim, start: Dim | None, size: Dim | None,
     return size
 
 
-def _rest(c: InferenceContext, d: Dim, start: Dim) -> Dim:
+def _rest(c: TensorFlowContext, d: Dim, start: Dim) -> Dim:
     """The size of a slice from `start` to the end of an axis."""
     return c.subtract(d, start) if c.prove_le(0, start) is True else c.fresh_at_most(d, "slice")
 
 
 def _slice_contents(
-    c: InferenceContext, x: PartialTensor, shape: Shape, starts: Sequence[Dim | None], dims: Sequence[Dim]
+    c: TensorFlowContext, x: PartialTensor, shape: Shape, starts: Sequence[Dim | None], dims: Sequence[Dim]
 ) -> PartialTensor:
     """The slice of shape `dims`, with its contents where the begins are known."""
     firsts = [start for start in starts if start is not None]
@@ -110,7 +111,7 @@ MAX_ENTRIES = 32
 
 
 def _spec(
-    c: InferenceContext, rank: int, begin: PartialTensor, end: PartialTensor, strides: PartialTensor, masks: Masks
+    c: TensorFlowContext, rank: int, begin: PartialTensor, end: PartialTensor, strides: PartialTensor, masks: Masks
 ) -> _Spec:
     """The specification of a strided slice of a tensor of this rank, with the ellipsis expanded."""
     count = _entries(c, begin, end, strides)
@@ -138,7 +139,7 @@ def _spec(
     return _Spec(tuple(ranges), tuple(axes))
 
 
-def _entries(c: InferenceContext, *vectors: PartialTensor) -> int:
+def _entries(c: TensorFlowContext, *vectors: PartialTensor) -> int:
     """The length of begin, end and strides. Raises NotKnown if it is unknown."""
     lengths = [c.with_rank(v.shape, 1)[0] for v in vectors]
     length = c.concrete(c.merge(c.merge(lengths[0], lengths[1]), lengths[2]))
@@ -149,7 +150,7 @@ def _entries(c: InferenceContext, *vectors: PartialTensor) -> int:
     return length
 
 
-def _ellipsis(c: InferenceContext, mask: int, count: int) -> int:
+def _ellipsis(c: TensorFlowContext, mask: int, count: int) -> int:
     """The entry that is an ellipsis; the number of entries if there is none."""
     positions = [i for i in range(count) if _bit(mask, i)]
     if len(positions) > 1:
@@ -157,7 +158,7 @@ def _ellipsis(c: InferenceContext, mask: int, count: int) -> int:
     return positions[0] if positions else count
 
 
-def _check_axis(c: InferenceContext, axis: int, rank: int) -> None:
+def _check_axis(c: TensorFlowContext, axis: int, rank: int) -> None:
     """Raise ShapeError, with TensorFlow's text, for more entries than axes."""
     if axis >= rank:
         c.fail(
@@ -168,7 +169,7 @@ def _check_axis(c: InferenceContext, axis: int, rank: int) -> None:
 
 
 def _range(
-    c: InferenceContext,
+    c: TensorFlowContext,
     i: int,
     begin: Dim | None,
     end: Dim | None,
@@ -193,7 +194,7 @@ def _bit(mask: int, position: int) -> bool:
 
 @tf("StridedSlice")
 def strided_slice(
-    c: InferenceContext, x: Value, begin: Value, end: Value, strides: Value, *, masks: Masks
+    c: TensorFlowContext, x: Value, begin: Value, end: Value, strides: Value, *, masks: Masks
 ) -> PartialTensor:
     """[*S], [R], [R], [R] -> a slice as in Python; masks mark open ends, an ellipsis, new axes and dropped axes."""
     if x.shape.dims is None:
@@ -223,7 +224,7 @@ def _end(along: _Range) -> Dim | None:
     return None if along.begin is None else HUGE if along.begin == -1 else along.begin + 1
 
 
-def _check_index(c: InferenceContext, axis: int, size: Dim, along: _Range) -> None:
+def _check_index(c: TensorFlowContext, axis: int, size: Dim, along: _Range) -> None:
     """Require that the index that drops an axis lies inside it."""
     index = along.begin
     if isinstance(size, int) and along.stride is not None:
@@ -245,7 +246,9 @@ def _check_index(c: InferenceContext, axis: int, size: Dim, along: _Range) -> No
 
 
 @tf("StridedSliceGrad")
-def strided_slice_grad(c: InferenceContext, shape: Value, begin: Shape, end: Shape, strides: Shape, dy: Shape) -> Shape:
+def strided_slice_grad(
+    c: TensorFlowContext, shape: Value, begin: Shape, end: Shape, strides: Shape, dy: Shape
+) -> Shape:
     """[S], [R], [R], [R], [*T] -> the shape in the first input."""
     c.with_rank(shape.shape, 1)
     for vector in (begin, end, strides):
@@ -255,7 +258,7 @@ def strided_slice_grad(c: InferenceContext, shape: Value, begin: Shape, end: Sha
 
 @tf("StridedSliceAssign", "TensorStridedSliceUpdate", in_place=(0,))
 def strided_slice_update(
-    c: InferenceContext, x: Value, begin: Value, end: Value, strides: Value, value: Value, *, masks: Masks
+    c: TensorFlowContext, x: Value, begin: Value, end: Value, strides: Value, value: Value, *, masks: Masks
 ) -> PartialTensor:
     """[*S], [R], [R], [R], a value that broadcasts to the slice -> [*S]."""
     _check_update(c, PartialTensor(None, x.shape, None), (begin, end, strides), value.shape, masks)
@@ -272,7 +275,7 @@ def strided_slice_update(
 
 @tf("ResourceStridedSliceAssign")
 def assign_strided_slice(
-    c: InferenceContext, ref: TensorType, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
+    c: TensorFlowContext, ref: TensorType, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
 ) -> tuple[Shape, ...]:
     """A variable [*S], [R], [R], [R], a value that broadcasts to the slice -> no outputs."""
     _check_update(c, PartialTensor(None, variable(c, ref).shape, None), (begin, end, strides), value, masks)
@@ -280,7 +283,7 @@ def assign_strided_slice(
 
 
 def _check_update(
-    c: InferenceContext, x: PartialTensor, ends: Sequence[PartialTensor], value: Shape, masks: Masks
+    c: TensorFlowContext, x: PartialTensor, ends: Sequence[PartialTensor], value: Shape, masks: Masks
 ) -> None:
     """Require that a value broadcasts to a slice."""
     begin, end, strides = ends

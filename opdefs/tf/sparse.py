@@ -7,6 +7,7 @@ from opdefs.rules.contents.elements import is_listable, known_ints
 from opdefs.rules.gathering import scatter_tuples
 from opdefs.rules.repetition import broadcast_elements
 from opdefs.tf.common import shape_of_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import (
     SparseShapes,
@@ -18,12 +19,12 @@ from opdefs.tf.sparse_operands import (
 )
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("SparseAdd")
 def sparse_add(
-    c: InferenceContext,
+    c: TensorFlowContext,
     a_indices: Shape,
     a_values: Shape,
     a_shape: Value,
@@ -42,7 +43,7 @@ def sparse_add(
 
 @tf("SparseAddGrad")
 def sparse_add_grad(
-    c: InferenceContext, backprop_val_grad: Shape, a_indices: Shape, b_indices: Shape, sum_indices: Shape
+    c: TensorFlowContext, backprop_val_grad: Shape, a_indices: Shape, b_indices: Shape, sum_indices: Shape
 ) -> tuple[Shape, Shape]:
     """[*], [A, R], [B, R], [*, R] -> [A], [B]: a gradient for each value of either operand."""
     return c.vector(c.with_rank(a_indices, 2)[0]), c.vector(c.with_rank(b_indices, 2)[0])
@@ -50,7 +51,7 @@ def sparse_add_grad(
 
 @tf("SparseSparseMaximum", "SparseSparseMinimum")
 def sparse_extreme(
-    c: InferenceContext,
+    c: TensorFlowContext,
     a_indices: Shape,
     a_values: Shape,
     a_shape: Shape,
@@ -67,7 +68,7 @@ def sparse_extreme(
 
 @tf("SparseReorder")
 def sparse_reorder(
-    c: InferenceContext, input_indices: Shape, input_values: Shape, input_shape: Shape
+    c: TensorFlowContext, input_indices: Shape, input_values: Shape, input_shape: Shape
 ) -> tuple[Shape, Shape]:
     """A sparse tensor -> its indices [nnz, R] and values [nnz] in row-major order."""
     count, rank = sparse_sizes(c, input_indices, input_values, input_shape)
@@ -75,21 +76,21 @@ def sparse_reorder(
 
 
 @tf("SparseSoftmax")
-def sparse_softmax(c: InferenceContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape) -> Shape:
+def sparse_softmax(c: TensorFlowContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape) -> Shape:
     """A sparse tensor -> [nnz]."""
     return c.vector(sparse_sizes(c, sp_indices, sp_values, sp_shape)[0])
 
 
 @tf("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul")
 def sparse_dense_arithmetic(
-    c: InferenceContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape, dense: Shape
+    c: TensorFlowContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape, dense: Shape
 ) -> Shape:
     """A sparse tensor, a dense one that broadcasts to it -> [nnz]."""
     return c.vector(sparse_sizes(c, sp_indices, sp_values, sp_shape)[0])
 
 
 @tf("SparseTensorDenseAdd")
-def sparse_tensor_dense_add(c: InferenceContext, a_indices: Shape, a_values: Shape, a_shape: Value, b: Shape) -> Shape:
+def sparse_tensor_dense_add(c: TensorFlowContext, a_indices: Shape, a_values: Shape, a_shape: Value, b: Shape) -> Shape:
     """A sparse [*S], [*S] -> [*S]."""
     sparse_sizes(c, a_indices, a_values, a_shape.shape)
     dense = c.make_shape_from_shape_tensor(2)
@@ -98,7 +99,7 @@ def sparse_tensor_dense_add(c: InferenceContext, a_indices: Shape, a_values: Sha
 
 @tf("SparseTensorDenseMatMul")
 def sparse_tensor_dense_matmul(
-    c: InferenceContext,
+    c: TensorFlowContext,
     a_indices: Shape,
     a_values: Shape,
     a_shape: Value,
@@ -121,7 +122,7 @@ def sparse_tensor_dense_matmul(
 
 @tf("SparseToDense")
 def sparse_to_dense(
-    c: InferenceContext,
+    c: TensorFlowContext,
     sparse_indices: Value,
     output_shape: Value,
     sparse_values: Value,
@@ -145,7 +146,7 @@ def sparse_to_dense(
     return scatter_tuples(default, tuples, broadcast_elements(sparse_values, Shape((count,))))
 
 
-def _reduced_sizes(c: InferenceContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:
+def _reduced_sizes(c: TensorFlowContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:
     """The remaining sizes, None where they are unknown. An axis may be listed twice; an empty list keeps all axes."""
     known = known_ints(axes)
     if dense.dims is None:
@@ -160,7 +161,7 @@ def _reduced_sizes(c: InferenceContext, dense: Shape, axes: PartialTensor, keep_
 
 @tf("SparseReduceMax", "SparseReduceSum")
 def sparse_reduce(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_indices: Shape,
     input_values: Shape,
     input_shape: Value,
@@ -178,7 +179,7 @@ def sparse_reduce(
 
 @tf("SparseReduceMaxSparse", "SparseReduceSumSparse")
 def sparse_reduce_to_sparse(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_indices: Shape,
     input_values: Shape,
     input_shape: Value,
@@ -195,7 +196,7 @@ def sparse_reduce_to_sparse(
 
 @tf("SparseFillEmptyRows")
 def sparse_fill_empty_rows(
-    c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value, default_value: Shape
+    c: TensorFlowContext, indices: Shape, values: Shape, dense_shape: Value, default_value: Shape
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """Indices [n, R], values [n], [R], [] -> indices [m, R], values [m], whether each row was empty [rows], [n].
 
@@ -208,7 +209,7 @@ def sparse_fill_empty_rows(
     return c.matrix(filled, rank), c.vector(filled), c.vector(rows), c.vector(count)
 
 
-def filled_count(c: InferenceContext, count: Dim, rows: Dim) -> Dim:
+def filled_count(c: TensorFlowContext, count: Dim, rows: Dim) -> Dim:
     """The number of values after each empty row gets one."""
     if count == 0:
         return rows
@@ -217,7 +218,7 @@ def filled_count(c: InferenceContext, count: Dim, rows: Dim) -> Dim:
 
 
 @tf("RaggedFillEmptyRowsGrad", "SparseFillEmptyRowsGrad")
-def fill_empty_rows_grad(c: InferenceContext, reverse_index_map: Shape, grad_values: Shape) -> tuple[Shape, Shape]:
+def fill_empty_rows_grad(c: TensorFlowContext, reverse_index_map: Shape, grad_values: Shape) -> tuple[Shape, Shape]:
     """[n], [m] -> a gradient [n] for each value before rows were filled, and one [] for the default value."""
     c.with_rank(grad_values, 1)
     return c.with_rank(reverse_index_map, 1), c.scalar()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, known_sizes, size_or_fresh, sparse_output, sparse_sizes
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 def _sparse_counts(
-    c: InferenceContext, values: Dim, rows: tuple[Dim, ...], minlength: int, maxlength: int
+    c: TensorFlowContext, values: Dim, rows: tuple[Dim, ...], minlength: int, maxlength: int
 ) -> SparseShapes:
     """At most one count for each value, in `maxlength` columns or else as many as the largest value requires."""
     columns: Dim = maxlength if maxlength > 0 else c.fresh("columns", max(minlength, 0))
@@ -19,7 +20,7 @@ def _sparse_counts(
 
 @tf("DenseCountSparseOutput")
 def dense_count(
-    c: InferenceContext,
+    c: TensorFlowContext,
     values: Shape,
     weights: Shape,
     *,
@@ -35,7 +36,7 @@ def dense_count(
 
 @tf("SparseCountSparseOutput")
 def sparse_count(
-    c: InferenceContext,
+    c: TensorFlowContext,
     indices: Shape,
     values: Shape,
     dense_shape: Value,
@@ -55,7 +56,7 @@ def sparse_count(
 
 @tf("RaggedCountSparseOutput")
 def ragged_count(
-    c: InferenceContext,
+    c: TensorFlowContext,
     splits: Shape,
     values: Shape,
     weights: Shape,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.reshaping import reshape_dims
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import (
     SparseShapes,
@@ -15,11 +16,11 @@ from opdefs.tf.sparse_operands import (
 )
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("SparseConcat")
-def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int) -> SparseShapes:
+def sparse_concat(c: TensorFlowContext, *inputs: Value, concat_dim: int) -> SparseShapes:
     """Sparse [*P, n, *Q], [*P, m, *Q]... -> a sparse [*P, n + m + ..., *Q]."""
     n = len(inputs) // 3
     if len(inputs) != 3 * n or not n:
@@ -35,7 +36,7 @@ def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int) -> Spars
 
 
 def _concatenated_sizes(
-    c: InferenceContext, sizes: list[list[Dim | None] | None], axis: int
+    c: TensorFlowContext, sizes: list[list[Dim | None] | None], axis: int
 ) -> list[Dim | None] | None:
     """The dense sizes of a concatenation, None where they are unknown."""
     listed = [s for s in sizes if s is not None]
@@ -57,7 +58,7 @@ def _concatenated_sizes(
 
 @tf("SparseSplit")
 def sparse_split(
-    c: InferenceContext, split_dim: Value, indices: Shape, values: Shape, shape: Value, *, num_split: int
+    c: TensorFlowContext, split_dim: Value, indices: Shape, values: Shape, shape: Value, *, num_split: int
 ) -> tuple[Shape | PartialTensor, ...]:
     """Axis [], a sparse [*P, n, *Q] -> sparse [*P, n / parts, *Q]...; a remainder makes the first parts longer by 1."""
     parts = c.num_outputs // 3
@@ -71,7 +72,7 @@ def sparse_split(
 
 
 def _split_sizes(
-    c: InferenceContext, split_dim: PartialTensor, shape: PartialTensor, part: int, parts: int
+    c: TensorFlowContext, split_dim: PartialTensor, shape: PartialTensor, part: int, parts: int
 ) -> list[Dim | None] | None:
     """The dense sizes of one part; None if those of the operand are unknown."""
     elements, axis = known_dims(shape), known_ints(split_dim)
@@ -88,7 +89,7 @@ def _split_sizes(
 
 @tf("SparseSlice")
 def sparse_slice(
-    c: InferenceContext, indices: Shape, values: Shape, shape: Value, start: Value, size: Value
+    c: TensorFlowContext, indices: Shape, values: Shape, shape: Value, start: Value, size: Value
 ) -> SparseShapes:
     """A sparse [*S], start [R], size [R] -> a sparse [*size], cut off at the ends of the axes."""
     count, rank = sparse_sizes(c, indices, values, shape.shape)
@@ -100,7 +101,7 @@ def sparse_slice(
     return sparse_output(c, c.fresh_at_most(count, "nnz"), rank, sizes)
 
 
-def _cut(c: InferenceContext, size: Dim | None, start: Dim | None, wanted: Dim | None) -> Dim | None:
+def _cut(c: TensorFlowContext, size: Dim | None, start: Dim | None, wanted: Dim | None) -> Dim | None:
     """The size of a slice along one axis, None if unknown."""
     if size is None or start is None or wanted is None or not all(c.prove_le(0, d) is True for d in (start, wanted)):
         return None
@@ -109,7 +110,7 @@ def _cut(c: InferenceContext, size: Dim | None, start: Dim | None, wanted: Dim |
 
 @tf("SparseSliceGrad")
 def sparse_slice_grad(
-    c: InferenceContext, backprop_val_grad: Shape, input_indices: Shape, input_start: Shape, output_indices: Shape
+    c: TensorFlowContext, backprop_val_grad: Shape, input_indices: Shape, input_start: Shape, output_indices: Shape
 ) -> Shape:
     """[*], [n, R], [R], [*, R] -> [n]: a gradient for each value of the tensor that was sliced."""
     return c.vector(c.with_rank(input_indices, 2)[0])
@@ -117,7 +118,7 @@ def sparse_slice_grad(
 
 @tf("SparseReshape")
 def sparse_reshape(
-    c: InferenceContext, input_indices: Shape, input_shape: Value, new_shape: Value
+    c: TensorFlowContext, input_indices: Shape, input_shape: Value, new_shape: Value
 ) -> tuple[Shape, PartialTensor]:
     """[nnz, R], [R], [T] -> indices [nnz, T] and the new dense shape [T]; a size of -1 is inferred."""
     rows = c.with_rank(input_indices, 2)
@@ -134,13 +135,13 @@ def sparse_reshape(
 
 @tf("SparseCross", "SparseCrossHashed", "SparseCrossV2")
 def sparse_cross(
-    c: InferenceContext, *inputs: Value, sparse_types: tuple[str, ...], dense_types: tuple[str, ...]
+    c: TensorFlowContext, *inputs: Value, sparse_types: tuple[str, ...], dense_types: tuple[str, ...]
 ) -> SparseShapes:
     """Features of B rows -> the crosses of the features of each row, a sparse [B, *]."""
     return _cross(c, inputs, len(sparse_types), len(dense_types))
 
 
-def _cross(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, dense: int) -> SparseShapes:
+def _cross(c: TensorFlowContext, inputs: tuple[PartialTensor, ...], sparse: int, dense: int) -> SparseShapes:
     """The crosses of `sparse` sparse tensors of rank 2 and `dense` matrices, all with one row for each example."""
     if 3 * sparse + dense > len(inputs):
         c.fail(
@@ -160,7 +161,7 @@ def _cross(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, 
 
 
 @tf("SerializeSparse")
-def serialize_sparse(c: InferenceContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Shape) -> Shape:
+def serialize_sparse(c: TensorFlowContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Shape) -> Shape:
     """A sparse tensor -> [3]: indices, values and dense shape."""
     require_sparse_ranks(c, sparse_indices, sparse_values, sparse_shape)
     return c.vector(3)
@@ -168,7 +169,7 @@ def serialize_sparse(c: InferenceContext, sparse_indices: Shape, sparse_values: 
 
 @tf("SerializeManySparse")
 def serialize_many_sparse(
-    c: InferenceContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Value
+    c: TensorFlowContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Value
 ) -> Shape:
     """A sparse [B, *S] -> [B, 3]."""
     sparse_sizes(c, sparse_indices, sparse_values, sparse_shape.shape)
@@ -176,14 +177,14 @@ def serialize_many_sparse(
 
 
 @tf("DeserializeManySparse")
-def deserialize_many_sparse(c: InferenceContext, serialized_sparse: Shape) -> SparseShapes:
+def deserialize_many_sparse(c: TensorFlowContext, serialized_sparse: Shape) -> SparseShapes:
     """[B, 3] -> a sparse [B, *S]."""
     c.with_value(c.dim(c.with_rank(serialized_sparse, 2), 1), 3)
     return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 2))
 
 
 @tf("DeserializeSparse")
-def deserialize_sparse(c: InferenceContext, serialized_sparse: Shape) -> SparseShapes:
+def deserialize_sparse(c: TensorFlowContext, serialized_sparse: Shape) -> SparseShapes:
     """[*B, 3] -> a sparse [*B, *S]."""
     serialized = c.with_rank_at_least(serialized_sparse, 1)
     if serialized.dims is None:
@@ -194,7 +195,7 @@ def deserialize_sparse(c: InferenceContext, serialized_sparse: Shape) -> SparseS
 
 @tf("AddSparseToTensorsMap")
 def add_sparse_to_tensors_map(
-    c: InferenceContext,
+    c: TensorFlowContext,
     sparse_indices: Shape,
     sparse_values: Shape,
     sparse_shape: Shape,
@@ -206,7 +207,7 @@ def add_sparse_to_tensors_map(
 
 @tf("AddManySparseToTensorsMap")
 def add_many_sparse_to_tensors_map(
-    c: InferenceContext,
+    c: TensorFlowContext,
     sparse_indices: Shape,
     sparse_values: Shape,
     sparse_shape: Value,
@@ -217,7 +218,7 @@ def add_many_sparse_to_tensors_map(
 
 
 @tf("TakeManySparseFromTensorsMap")
-def take_many_sparse_from_tensors_map(c: InferenceContext, sparse_handles: Shape) -> SparseShapes:
+def take_many_sparse_from_tensors_map(c: TensorFlowContext, sparse_handles: Shape) -> SparseShapes:
     """Handles [B] -> a sparse [B, *S]."""
     c.with_rank(sparse_handles, 1)
     return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 2))

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.handles import Values, read_value, refine_values
 from shapeinf.graph import DeclaredType, Graph, Node, NodeKind, NodeTable, components, topological_order
 from shapeinf.lattice import HandleType, TensorType
-from shapeinf.ops import InferenceContext
 
 STORED = "_stored"
 """The attribute of a loading node: for each node that stores, how its inputs are stored."""
@@ -179,7 +179,7 @@ def _uses(
 # -- in rules ----------------------------------------------------------------------------------------------------------
 
 
-def stored_values(c: InferenceContext, stored: tuple[TensorType, ...], count: int) -> Values:
+def stored_values(c: TensorFlowContext, stored: tuple[TensorType, ...], count: int) -> Values:
     """The join of the elements of `count` components that other nodes store; None if unknown."""
     forms = c.attributes.get(STORED)
     if not isinstance(forms, tuple) or not forms or count * len(forms) != len(stored):
@@ -192,7 +192,7 @@ def stored_values(c: InferenceContext, stored: tuple[TensorType, ...], count: in
     return tuple(read_value(c, value) for value in joined)
 
 
-def _element(c: InferenceContext, value: TensorType, form: object) -> TensorType:
+def _element(c: TensorFlowContext, value: TensorType, form: object) -> TensorType:
     """The type of an element of a stored value."""
     if isinstance(value, HandleType):
         return value
@@ -202,7 +202,7 @@ def _element(c: InferenceContext, value: TensorType, form: object) -> TensorType
     return TensorType(value.dtype, c.concatenate(c.vector(None), shape) if form is Form.PARTS else shape)
 
 
-def _join(c: InferenceContext, a: TensorType, b: TensorType, component: int) -> TensorType:
+def _join(c: TensorFlowContext, a: TensorType, b: TensorType, component: int) -> TensorType:
     """The join of the types of two elements."""
     relaxed = c.relax_type(a, b, f"component{component}")
     assert isinstance(relaxed, TensorType)  # the join of tensors
@@ -210,7 +210,7 @@ def _join(c: InferenceContext, a: TensorType, b: TensorType, component: int) -> 
 
 
 def loaded_values(
-    c: InferenceContext, declared: Values, dtypes: tuple[str, ...], stored: tuple[TensorType, ...]
+    c: TensorFlowContext, declared: Values, dtypes: tuple[str, ...], stored: tuple[TensorType, ...]
 ) -> Values:
     """The types of the components of an element, as the handle declares them and as other nodes store them."""
     known = stored_values(c, stored, len(dtypes))

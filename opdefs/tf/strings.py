@@ -18,9 +18,10 @@ from opdefs.rules.contents.text import (
     upper,
 )
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 # -- one result for each string --------------------------------------------------------------------------------------
 
@@ -33,20 +34,20 @@ _UNARY = (
 
 
 @tf(*_UNARY)
-def unary_string(c: InferenceContext, input: Shape) -> Shape:
+def unary_string(c: TensorFlowContext, input: Shape) -> Shape:
     """[*S] -> [*S]."""
     return input
 
 
 @tf("StringToNumber")
-def string_to_number(c: InferenceContext, string_tensor: Value, *, out_type: str = "float32") -> PartialTensor:
+def string_to_number(c: TensorFlowContext, string_tensor: Value, *, out_type: str = "float32") -> PartialTensor:
     """[*S] -> [*S]: the numbers of decimal texts."""
     return map_texts(out_type, string_tensor.shape, lambda text: parse_number(text, out_type), string_tensor)
 
 
 @tf("AsString")
 def as_string(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input: Value,
     *,
     precision: int = -1,
@@ -62,7 +63,7 @@ def as_string(
 
 
 @tf("StringLength")
-def string_length(c: InferenceContext, input: Value, *, unit: str = "BYTE") -> PartialTensor:
+def string_length(c: TensorFlowContext, input: Value, *, unit: str = "BYTE") -> PartialTensor:
     """[*S] -> [*S]: the number of bytes, or of characters."""
     return map_texts("int32", input.shape, lambda t: len(t.encode()) if unit == "BYTE" else len(t), input)
 
@@ -71,35 +72,35 @@ _CHANGES = {"StringLower": lower, "StringUpper": upper, "StringStrip": strip}
 
 
 @tf(*_CHANGES)
-def change_string(c: InferenceContext, input: Value) -> PartialTensor:
+def change_string(c: TensorFlowContext, input: Value) -> PartialTensor:
     """[*S] -> [*S]: small or capital letters, or no white space at the ends; contents of ASCII texts."""
     change = _CHANGES[c.op_def.name]
     return map_texts("string", input.shape, lambda text: change(text) if text.isascii() else None, input)
 
 
 @tf("RegexFullMatch")
-def regex_full_match(c: InferenceContext, input: Shape, pattern: Shape) -> Shape:
+def regex_full_match(c: TensorFlowContext, input: Shape, pattern: Shape) -> Shape:
     """[*S], pattern [] -> [*S]."""
     c.with_rank(pattern, 0)
     return input
 
 
 @tf("RegexReplace")
-def regex_replace(c: InferenceContext, input: Shape, pattern: Shape, rewrite: Shape) -> Shape:
+def regex_replace(c: TensorFlowContext, input: Shape, pattern: Shape, rewrite: Shape) -> Shape:
     """[*S], pattern [], replacement [] -> [*S]."""
     require_scalars(c, pattern, rewrite)
     return input
 
 
 @tf("Fingerprint")
-def fingerprint(c: InferenceContext, data: Shape, method: Shape) -> Shape:
+def fingerprint(c: TensorFlowContext, data: Shape, method: Shape) -> Shape:
     """[N, *S], method [] -> [N, 8]: the bytes of a hash of each row; the only method is farmhash64."""
     c.with_rank(method, 0)
     return c.matrix(c.dim(c.with_rank_at_least(data, 1), 0), 8)
 
 
 @tf("SdcaFprint")
-def sdca_fingerprint(c: InferenceContext, input: Shape) -> Shape:
+def sdca_fingerprint(c: TensorFlowContext, input: Shape) -> Shape:
     """[N] -> [N, 2]: the two halves of a hash of each string."""
     return c.matrix(c.with_rank(input, 1)[0], 2)
 
@@ -108,12 +109,12 @@ def sdca_fingerprint(c: InferenceContext, input: Shape) -> Shape:
 
 
 @tf("StringJoin")
-def string_join(c: InferenceContext, *inputs: Value, separator: str = "") -> PartialTensor:
+def string_join(c: TensorFlowContext, *inputs: Value, separator: str = "") -> PartialTensor:
     """[*S] or [], ... -> [*S]: the strings at each position, joined."""
     return join_texts(_joined_shape(c, [x.shape for x in inputs]), separator, *inputs)
 
 
-def _joined_shape(c: InferenceContext, inputs: Sequence[Shape]) -> Shape:
+def _joined_shape(c: TensorFlowContext, inputs: Sequence[Shape]) -> Shape:
     """The shape of all inputs that are not scalars."""
     shapes = [c.store.canon_shape(shape) for shape in inputs]
     if all(shape.rank == 0 for shape in shapes):
@@ -128,14 +129,14 @@ def _joined_shape(c: InferenceContext, inputs: Sequence[Shape]) -> Shape:
 
 
 @tf("StringFormat")
-def string_format(c: InferenceContext, *inputs: Shape) -> Shape:
+def string_format(c: TensorFlowContext, *inputs: Shape) -> Shape:
     """Tensors -> []."""
     return c.scalar()
 
 
 @tf("ReduceJoin")
 def reduce_join(
-    c: InferenceContext, inputs: Value, reduction_indices: Value, *, keep_dims: bool = False, separator: str = ""
+    c: TensorFlowContext, inputs: Value, reduction_indices: Value, *, keep_dims: bool = False, separator: str = ""
 ) -> PartialTensor:
     """[*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`: the strings along the axes, joined.
 
@@ -149,7 +150,7 @@ def reduce_join(
     return PartialTensor("string", shape, map_rows(inputs, at, lambda row: [separator.join(map(str, row))], shape))
 
 
-def _reduced_shape(c: InferenceContext, inputs: Shape, axes: Sequence[int] | None, keep_dims: bool) -> Shape:
+def _reduced_shape(c: TensorFlowContext, inputs: Shape, axes: Sequence[int] | None, keep_dims: bool) -> Shape:
     """The shape without the axes, or with 1 in their place."""
     if inputs.dims is None:
         raise c.unknowable("the rank of the strings is unknown")
@@ -168,13 +169,13 @@ def _reduced_shape(c: InferenceContext, inputs: Shape, axes: Sequence[int] | Non
 
 
 @tf("Substr")
-def substr(c: InferenceContext, input: Value, pos: Value, len: Value, *, unit: str = "BYTE") -> PartialTensor:
+def substr(c: TensorFlowContext, input: Value, pos: Value, len: Value, *, unit: str = "BYTE") -> PartialTensor:
     """[*A], pos [*B], len [*B] -> [*broadcast(A, B)]: a part of each string; contents of ASCII texts."""
     shape = _substr_shape(c, input.shape, pos.shape, len.shape)
     return map_elements("string", shape, ascii_part, input, pos, len)
 
 
-def _substr_shape(c: InferenceContext, input: Shape, pos: Shape, len: Shape) -> Shape:
+def _substr_shape(c: TensorFlowContext, input: Shape, pos: Shape, len: Shape) -> Shape:
     pos, length = c.store.canon_shape(pos), c.store.canon_shape(len)
     if pos.dims is not None and length.dims is not None:
         known = zip(pos.dims, length.dims, strict=False)

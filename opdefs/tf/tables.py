@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import create_handle, declared_shape, require_handle, values_behind
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
-from shapeinf.ops import InferenceContext
 
 SCALARS = DeclaredType(dims=())
 """The shape of a value by default."""
@@ -21,14 +21,14 @@ SCALARS = DeclaredType(dims=())
     "MutableHashTableV2",
     "AnonymousMutableHashTable",
 )
-def table(c: InferenceContext, *, key_dtype: str, value_dtype: str) -> HandleType:
+def table(c: TensorFlowContext, *, key_dtype: str, value_dtype: str) -> HandleType:
     """The handle of a table of scalars."""
     return create_handle(c, (TensorType(key_dtype, SCALAR), TensorType(value_dtype, SCALAR)))
 
 
 @tf("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "AnonymousMutableHashTableOfTensors")
 def table_of_tensors(
-    c: InferenceContext, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = SCALARS
+    c: TensorFlowContext, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = SCALARS
 ) -> HandleType:
     """The handle of a table of scalar keys and values of one shape."""
     value = TensorType(value_dtype, declared_shape(c, value_shape))
@@ -37,7 +37,7 @@ def table_of_tensors(
 
 @tf("MutableDenseHashTable")
 def old_dense_table(
-    c: InferenceContext, empty_key: Shape, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = SCALARS
+    c: TensorFlowContext, empty_key: Shape, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = SCALARS
 ) -> HandleType:
     """The handle of a table whose keys have the shape of the empty key, and whose values have one shape."""
     value = TensorType(value_dtype, declared_shape(c, value_shape))
@@ -46,7 +46,7 @@ def old_dense_table(
 
 @tf("MutableDenseHashTableV2", "AnonymousMutableDenseHashTable")
 def dense_table(
-    c: InferenceContext,
+    c: TensorFlowContext,
     empty_key: Shape,
     deleted_key: Shape,
     *,
@@ -59,7 +59,7 @@ def dense_table(
     return old_dense_table(c, key, key_dtype=key_dtype, value_dtype=value_dtype, value_shape=value_shape)
 
 
-def entry(c: InferenceContext, handle: TensorType, key: str, value: str) -> tuple[Shape, Shape] | None:
+def entry(c: TensorFlowContext, handle: TensorType, key: str, value: str) -> tuple[Shape, Shape] | None:
     """The shapes of a key and of a value, None if unknown. Raises ShapeError if the attributes have other dtypes."""
     values = values_behind(handle)
     if values is None or len(values) != 2:
@@ -72,7 +72,7 @@ def entry(c: InferenceContext, handle: TensorType, key: str, value: str) -> tupl
 
 
 @tf("LookupTableFind", "LookupTableFindV2")
-def find(c: InferenceContext, table_handle: TensorType, keys: Shape, default_value: Shape) -> Shape:
+def find(c: TensorFlowContext, table_handle: TensorType, keys: Shape, default_value: Shape) -> Shape:
     """A handle, keys [*B, *K], default -> values [*B, *V]."""
     require_handle(c, table_handle.shape)
     if c.op_def.inputs[0].type != "resource":
@@ -83,7 +83,7 @@ def find(c: InferenceContext, table_handle: TensorType, keys: Shape, default_val
     return c.concatenate(_batch(c, shapes[0], keys), shapes[1])
 
 
-def _batch(c: InferenceContext, key: Shape, keys: Shape) -> Shape:
+def _batch(c: TensorFlowContext, key: Shape, keys: Shape) -> Shape:
     """[*B, *K] -> [*B], for keys [*K]."""
     key, keys = c.store.canon_shape(key), c.store.canon_shape(keys)
     if key.dims is None or keys.dims is None:
@@ -96,7 +96,7 @@ def _batch(c: InferenceContext, key: Shape, keys: Shape) -> Shape:
 
 
 @tf("LookupTableInsert", "LookupTableInsertV2", "LookupTableImport", "LookupTableImportV2")
-def insert(c: InferenceContext, table_handle: TensorType, keys: Shape, values: Shape) -> None:
+def insert(c: TensorFlowContext, table_handle: TensorType, keys: Shape, values: Shape) -> None:
     """A handle, keys [*B, *K], values [*B, *V] -> no outputs."""
     require_handle(c, table_handle.shape)
     shapes = entry(c, table_handle, "Tin", "Tout")
@@ -105,13 +105,13 @@ def insert(c: InferenceContext, table_handle: TensorType, keys: Shape, values: S
 
 
 @tf("LookupTableRemoveV2")
-def remove(c: InferenceContext, table_handle: Shape, keys: Shape) -> None:
+def remove(c: TensorFlowContext, table_handle: Shape, keys: Shape) -> None:
     """A handle, keys -> no outputs."""
     require_handle(c, table_handle)
 
 
 @tf("LookupTableExport", "LookupTableExportV2")
-def export(c: InferenceContext, table_handle: TensorType) -> tuple[Shape, Shape]:
+def export(c: TensorFlowContext, table_handle: TensorType) -> tuple[Shape, Shape]:
     """A handle -> keys [n, *K], values [n, *V]; of an unknown table of an old version, keys [n], as in TensorFlow."""
     require_handle(c, table_handle.shape)
     shapes = entry(c, table_handle, "Tkeys", "Tvalues")
@@ -123,27 +123,27 @@ def export(c: InferenceContext, table_handle: TensorType) -> tuple[Shape, Shape]
 
 
 @tf("LookupTableSize", "LookupTableSizeV2")
-def size(c: InferenceContext, table_handle: Shape) -> Shape:
+def size(c: TensorFlowContext, table_handle: Shape) -> Shape:
     """A handle -> []."""
     require_handle(c, table_handle)
     return SCALAR
 
 
 @tf("InitializeTable", "InitializeTableV2")
-def initialize(c: InferenceContext, table_handle: Shape, keys: Shape, values: Shape) -> None:
+def initialize(c: TensorFlowContext, table_handle: Shape, keys: Shape, values: Shape) -> None:
     """A handle, keys [N], values [N] -> no outputs."""
     require_handle(c, table_handle)
     c.merge(c.with_rank(keys, 1), c.with_rank(values, 1))
 
 
 @tf("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
-def initialize_from_file(c: InferenceContext, table_handle: Shape, filename: Shape) -> None:
+def initialize_from_file(c: TensorFlowContext, table_handle: Shape, filename: Shape) -> None:
     """A handle, [] -> no outputs."""
     require_handle(c, table_handle)
     c.with_rank(filename, 0)
 
 
 @tf("InitializeTableFromDataset")
-def initialize_from_dataset(c: InferenceContext, table_handle: Shape, dataset: Shape) -> None:
+def initialize_from_dataset(c: TensorFlowContext, table_handle: Shape, dataset: Shape) -> None:
     """A handle, [] -> no outputs."""
     require_scalars(c, table_handle, dataset)

@@ -7,6 +7,7 @@ TensorFlow's shape function returns [2].
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (
     OPEN,
@@ -25,7 +26,7 @@ from opdefs.tf.tensor_list import concat_items, part_of, stack, tail_of
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 def create_flow(values: Values, length: Dim | None) -> HandleType:
@@ -39,13 +40,13 @@ def length_of(handle: TensorType, flow: TensorType) -> Dim | None:
     return length_behind(handle) if length is None else length
 
 
-def store(c: InferenceContext, handle: TensorType, flow: TensorType, item: TensorType) -> HandleType:
+def store(c: TensorFlowContext, handle: TensorType, flow: TensorType, item: TensorType) -> HandleType:
     """The flow after items of this type are stored."""
     c.with_rank(flow.shape, 0)
     return create_flow(join_values(c, values_behind(flow), (item,)), length_of(handle, flow))
 
 
-def read_item(c: InferenceContext, handle: TensorType, flow: TensorType, declared: Shape) -> TensorType:
+def read_item(c: TensorFlowContext, handle: TensorType, flow: TensorType, declared: Shape) -> TensorType:
     """The type of an item, which agrees with the declarations of the array and of the reader."""
     dtype = c.attr("dtype")
     item = TensorType(dtype, declared)
@@ -57,7 +58,7 @@ def read_item(c: InferenceContext, handle: TensorType, flow: TensorType, declare
 
 @tf("TensorArrayV3")
 def tensor_array(
-    c: InferenceContext,
+    c: TensorFlowContext,
     size: Value,
     *,
     dtype: str,
@@ -71,7 +72,7 @@ def tensor_array(
 
 @tf("TensorArray", "TensorArrayV2")
 def old_tensor_array(
-    c: InferenceContext,
+    c: TensorFlowContext,
     size: Value,
     *,
     dtype: str,
@@ -88,7 +89,7 @@ def old_tensor_array(
 
 @tf("TensorArrayGradV3")
 def gradient_array(
-    c: InferenceContext, handle: TensorType, flow_in: TensorType, *stored: TensorType
+    c: TensorFlowContext, handle: TensorType, flow_in: TensorType, *stored: TensorType
 ) -> tuple[TensorType, HandleType]:
     """The array of the gradients, with the shapes and the number of the items."""
     items, length = values_behind(handle) or stored_values(c, stored, 1), length_of(handle, flow_in)
@@ -97,7 +98,7 @@ def gradient_array(
 
 @tf("TensorArrayGradWithShape")
 def gradient_array_with_shape(
-    c: InferenceContext, handle: TensorType, flow_in: TensorType, shape_to_prepend: Value, *stored: TensorType
+    c: TensorFlowContext, handle: TensorType, flow_in: TensorType, shape_to_prepend: Value, *stored: TensorType
 ) -> tuple[TensorType, HandleType]:
     """As TensorArrayGradV3; the axes in `shape_to_prepend` precede those of the items."""
     lead, length = c.make_shape_from_shape_tensor(2), length_of(handle, flow_in)
@@ -105,13 +106,13 @@ def gradient_array_with_shape(
     return create_handle(c, items, length), create_flow(_prepend(c, lead, values_behind(flow_in)), length)
 
 
-def _prepend(c: InferenceContext, lead: Shape, values: Values) -> Values:
+def _prepend(c: TensorFlowContext, lead: Shape, values: Values) -> Values:
     """The types with leading axes."""
     return values and tuple(TensorType(value.dtype, c.concatenate(lead, value.shape)) for value in values)
 
 
 @tf("TensorArrayGrad", "TensorArrayGradV2")
-def old_gradient_array(c: InferenceContext, handle: TensorType, flow_in: TensorType) -> HandleType:
+def old_gradient_array(c: TensorFlowContext, handle: TensorType, flow_in: TensorType) -> HandleType:
     """The array of the gradients."""
     return create_handle(c, values_behind(handle), length_behind(handle))
 
@@ -120,7 +121,7 @@ def old_gradient_array(c: InferenceContext, handle: TensorType, flow_in: TensorT
 
 
 @tf("TensorArrayWrite", "TensorArrayWriteV2", "TensorArrayWriteV3")
-def write(c: InferenceContext, handle: TensorType, index: Shape, value: TensorType, flow_in: TensorType) -> HandleType:
+def write(c: TensorFlowContext, handle: TensorType, index: Shape, value: TensorType, flow_in: TensorType) -> HandleType:
     """A handle, index [], [*S], flow -> flow: writes one item."""
     c.with_rank(index, 0)
     return store(c, handle, flow_in, value)
@@ -128,7 +129,7 @@ def write(c: InferenceContext, handle: TensorType, index: Shape, value: TensorTy
 
 @tf("TensorArrayScatter", "TensorArrayScatterV2", "TensorArrayScatterV3")
 def scatter(
-    c: InferenceContext, handle: TensorType, indices: Shape, value: TensorType, flow_in: TensorType
+    c: TensorFlowContext, handle: TensorType, indices: Shape, value: TensorType, flow_in: TensorType
 ) -> HandleType:
     """A handle, indices [n], [n, *S], flow -> flow: writes n items."""
     item = tail_of(c, value)
@@ -137,14 +138,14 @@ def scatter(
 
 
 @tf("TensorArrayUnpack")
-def unpack(c: InferenceContext, handle: TensorType, value: TensorType, flow_in: TensorType) -> HandleType:
+def unpack(c: TensorFlowContext, handle: TensorType, value: TensorType, flow_in: TensorType) -> HandleType:
     """A handle, [n, *S], flow -> flow: writes n items."""
     return store(c, handle, flow_in, tail_of(c, value))
 
 
 @tf("TensorArraySplit", "TensorArraySplitV2", "TensorArraySplitV3")
 def split(
-    c: InferenceContext, handle: TensorType, value: TensorType, lengths: Value, flow_in: TensorType
+    c: TensorFlowContext, handle: TensorType, value: TensorType, lengths: Value, flow_in: TensorType
 ) -> HandleType:
     """A handle, [n, *S], lengths [k], flow -> flow: writes k parts [length, *S]."""
     c.with_rank(lengths.shape, 1)
@@ -155,7 +156,7 @@ def split(
 
 
 @tf("TensorArrayRead", "TensorArrayReadV2", "TensorArrayReadV3")
-def read(c: InferenceContext, handle: TensorType, index: Shape, flow_in: TensorType) -> TensorType:
+def read(c: TensorFlowContext, handle: TensorType, index: Shape, flow_in: TensorType) -> TensorType:
     """A handle, index [], flow -> [*S]: one item."""
     c.with_rank(index, 0)
     return read_item(c, handle, flow_in, c.unknown_shape())
@@ -163,7 +164,7 @@ def read(c: InferenceContext, handle: TensorType, index: Shape, flow_in: TensorT
 
 @tf("TensorArrayGather", "TensorArrayGatherV2", "TensorArrayGatherV3")
 def gather(
-    c: InferenceContext,
+    c: TensorFlowContext,
     handle: TensorType,
     indices: Shape,
     flow_in: TensorType,
@@ -177,7 +178,7 @@ def gather(
 
 @tf("TensorArrayPack")
 def pack(
-    c: InferenceContext, handle: TensorType, flow_in: TensorType, *, element_shape: DeclaredType = OPEN
+    c: TensorFlowContext, handle: TensorType, flow_in: TensorType, *, element_shape: DeclaredType = OPEN
 ) -> TensorType:
     """A handle, flow -> [n, *S]: all items."""
     item = read_item(c, handle, flow_in, declared_shape(c, element_shape))
@@ -186,7 +187,7 @@ def pack(
 
 @tf("TensorArrayConcat", "TensorArrayConcatV2", "TensorArrayConcatV3")
 def concat(
-    c: InferenceContext, handle: TensorType, flow_in: TensorType, *, element_shape_except0: DeclaredType = OPEN
+    c: TensorFlowContext, handle: TensorType, flow_in: TensorType, *, element_shape_except0: DeclaredType = OPEN
 ) -> tuple[TensorType, PartialTensor]:
     """A handle, flow -> [sum, *S], lengths [n]: n items [length, *S], concatenated."""
     tail = declared_shape(c, element_shape_except0)
@@ -195,19 +196,19 @@ def concat(
     return concat_items(c, item, _count(c, handle, flow_in))
 
 
-def _count(c: InferenceContext, handle: TensorType, flow: TensorType) -> Dim:
+def _count(c: TensorFlowContext, handle: TensorType, flow: TensorType) -> Dim:
     """The number of items, or an unknown."""
     length = length_of(handle, flow)
     return c.fresh("length") if length is None else length
 
 
 @tf("TensorArraySize", "TensorArraySizeV2", "TensorArraySizeV3")
-def size(c: InferenceContext, handle: TensorType, flow_in: TensorType) -> PartialTensor:
+def size(c: TensorFlowContext, handle: TensorType, flow_in: TensorType) -> PartialTensor:
     """A handle, flow -> []: the number of items."""
     length = length_of(handle, flow_in)
     return PartialTensor("int32", SCALAR, None if length is None else (length,))
 
 
 @tf("TensorArrayClose", "TensorArrayCloseV2", "TensorArrayCloseV3")
-def close(c: InferenceContext, handle: Shape) -> None:
+def close(c: TensorFlowContext, handle: Shape) -> None:
     """A handle -> no outputs."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.unknowns import cover_dim, is_steady
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (
     OPEN,
@@ -24,7 +25,7 @@ from opdefs.tf.handles import (
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Progression, Shape, TensorType
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 HANDLES = ("variant", "resource")
 """The types of items that are handles: their declared shape is not that of the values behind them."""
@@ -40,12 +41,12 @@ def list_of(values: Values, length: Dim | None, shape: Shape = SCALAR) -> Handle
     return create_list(() if length == 0 else values, length, shape)
 
 
-def shape_in(c: InferenceContext, index: int) -> Shape:
+def shape_in(c: TensorFlowContext, index: int) -> Shape:
     """The shape in input `index`, an `element_shape`: a scalar is an unknown rank, -1 an unknown size."""
     return c.make_shape_from_shape_tensor(index, scalar_is_unknown=True)
 
 
-def declared_items(c: InferenceContext, index: int, dtype: str) -> Values:
+def declared_items(c: TensorFlowContext, index: int, dtype: str) -> Values:
     """The type of the items of a new list if `element_shape`, input `index`, leaves no size open; else none."""
     shape = shape_in(c, index)
     dims = known_dims(c.value(index))
@@ -55,7 +56,7 @@ def declared_items(c: InferenceContext, index: int, dtype: str) -> Values:
     return (TensorType(dtype, shape),)
 
 
-def item_type(c: InferenceContext, handle: TensorType, dtype: str) -> TensorType | None:
+def item_type(c: TensorFlowContext, handle: TensorType, dtype: str) -> TensorType | None:
     """The type of the items of a list, None if unknown. Raises ShapeError if they have another dtype."""
     values = values_behind(handle)
     if not values:
@@ -68,7 +69,7 @@ def item_type(c: InferenceContext, handle: TensorType, dtype: str) -> TensorType
     return item
 
 
-def read_item(c: InferenceContext, handle: TensorType, declared: Shape, dtype: str) -> TensorType:
+def read_item(c: TensorFlowContext, handle: TensorType, declared: Shape, dtype: str) -> TensorType:
     """The type of an item, which agrees with the shape that the reader declares."""
     item = item_type(c, handle, dtype)
     if item is None:
@@ -76,7 +77,7 @@ def read_item(c: InferenceContext, handle: TensorType, declared: Shape, dtype: s
     return read_value(c, item.with_type(dtype, refine(c, declared, item.shape)))
 
 
-def tail_of(c: InferenceContext, tensor: TensorType, declared: Shape | None = None) -> TensorType:
+def tail_of(c: TensorFlowContext, tensor: TensorType, declared: Shape | None = None) -> TensorType:
     """[n, *S] -> [*S], merged with a declared shape."""
     tail = c.subshape(c.with_rank_at_least(tensor.shape, 1), 1)
     tail = tail if declared is None else c.merge(tail, declared)
@@ -85,13 +86,13 @@ def tail_of(c: InferenceContext, tensor: TensorType, declared: Shape | None = No
     return TensorType(tensor.dtype, tail)
 
 
-def stack(c: InferenceContext, item: TensorType, lead: Shape) -> TensorType:
+def stack(c: TensorFlowContext, item: TensorType, lead: Shape) -> TensorType:
     """[*S] -> [*lead, *S]."""
     shape = c.concatenate(lead, item.shape)
     return item.with_type(item.dtype, shape) if isinstance(item, HandleType) else TensorType(item.dtype, shape)
 
 
-def length_after_writes(c: InferenceContext, length: Dim | None, indices: PartialTensor) -> Dim | None:
+def length_after_writes(c: TensorFlowContext, length: Dim | None, indices: PartialTensor) -> Dim | None:
     """The length of a list that grows if items are stored behind its end; None if unknown."""
     known = known_dims(indices)
     if length is None or known is None or any(index is None for index in known):
@@ -100,7 +101,7 @@ def length_after_writes(c: InferenceContext, length: Dim | None, indices: Partia
     return maximum(length, *(index + 1 for index in known if index is not None))
 
 
-def _last_of_range(c: InferenceContext, indices: PartialTensor) -> Dim | None:
+def _last_of_range(c: TensorFlowContext, indices: PartialTensor) -> Dim | None:
     """The greatest of evenly spaced indices; None for others."""
     if not isinstance(indices, Progression) or len(indices.steps) != 1:
         return None
@@ -111,26 +112,28 @@ def _last_of_range(c: InferenceContext, indices: PartialTensor) -> Dim | None:
 
 
 @tf("EmptyTensorList")
-def empty_list(c: InferenceContext, element_shape: Value, max_num_elements: Shape, *, element_dtype: str) -> HandleType:
+def empty_list(
+    c: TensorFlowContext, element_shape: Value, max_num_elements: Shape, *, element_dtype: str
+) -> HandleType:
     """element_shape, [] -> a list without items."""
     return create_list(declared_items(c, 0, element_dtype), 0)
 
 
 @tf("TensorListReserve")
-def reserve(c: InferenceContext, element_shape: Value, num_elements: Value, *, element_dtype: str) -> HandleType:
+def reserve(c: TensorFlowContext, element_shape: Value, num_elements: Value, *, element_dtype: str) -> HandleType:
     """element_shape, n [] -> a list of n zeros."""
     c.with_rank(num_elements.shape, 0)
     return create_list(declared_items(c, 0, element_dtype), c.make_dim_for_scalar_input(1))
 
 
 @tf("TensorListFromTensor")
-def list_from_tensor(c: InferenceContext, tensor: TensorType, element_shape: Value) -> HandleType:
+def list_from_tensor(c: TensorFlowContext, tensor: TensorType, element_shape: Value) -> HandleType:
     """[n, *S], element_shape -> a list of n items [*S]."""
     return list_of((tail_of(c, tensor, shape_in(c, 1)),), c.dim(tensor.shape, 0))
 
 
 @tf("TensorListScatter")
-def scatter(c: InferenceContext, tensor: TensorType, indices: Value, element_shape: Value) -> HandleType:
+def scatter(c: TensorFlowContext, tensor: TensorType, indices: Value, element_shape: Value) -> HandleType:
     """[n, *S], indices [n], element_shape -> a list of items [*S] up to the largest index."""
     known = known_ints(indices)
     length = None if known is None else max((0, *(index + 1 for index in known)))
@@ -139,7 +142,7 @@ def scatter(c: InferenceContext, tensor: TensorType, indices: Value, element_sha
 
 @tf("TensorListScatterV2")
 def scatter_to_length(
-    c: InferenceContext, tensor: TensorType, indices: Value, element_shape: Value, num_elements: Value
+    c: TensorFlowContext, tensor: TensorType, indices: Value, element_shape: Value, num_elements: Value
 ) -> HandleType:
     """As TensorListScatter, with the length as an input; -1 means up to the largest index."""
     c.with_rank(num_elements.shape, 0)
@@ -152,7 +155,7 @@ def scatter_to_length(
 
 
 def _scatter(
-    c: InferenceContext, tensor: TensorType, indices: PartialTensor, declared: Shape, length: Dim | None
+    c: TensorFlowContext, tensor: TensorType, indices: PartialTensor, declared: Shape, length: Dim | None
 ) -> HandleType:
     """The list with the rows of a tensor at these indices."""
     row = tail_of(c, tensor, declared)
@@ -161,14 +164,14 @@ def _scatter(
 
 
 @tf("TensorListSplit")
-def split(c: InferenceContext, tensor: TensorType, element_shape: Value, lengths: Value) -> HandleType:
+def split(c: TensorFlowContext, tensor: TensorType, element_shape: Value, lengths: Value) -> HandleType:
     """[n, *S], element_shape, lengths [k] -> a list of k parts [length, *S]."""
     declared = c.with_rank_at_least(shape_in(c, 1), 1)
     tail = tail_of(c, tensor, None if declared.dims is None else c.subshape(declared, 1))
     return list_of((part_of(c, tensor, tail, lengths),), c.dim(c.with_rank(lengths.shape, 1), 0))
 
 
-def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: PartialTensor) -> TensorType:
+def part_of(c: TensorFlowContext, tensor: TensorType, tail: TensorType, lengths: PartialTensor) -> TensorType:
     """The join of the parts of a tensor along its first axis, for `tail` the type of a row."""
     total = c.dim(tensor.shape, 0)
     known = [length for length in known_dims(lengths) or () if length is not None]
@@ -184,7 +187,7 @@ def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: 
 
 
 @tf("TensorListPushBack")
-def push_back(c: InferenceContext, input_handle: TensorType, tensor: TensorType, *, element_dtype: str) -> HandleType:
+def push_back(c: TensorFlowContext, input_handle: TensorType, tensor: TensorType, *, element_dtype: str) -> HandleType:
     """A list, [*S] -> the list with one more item."""
     item_type(c, input_handle, element_dtype)
     length, values = length_behind(input_handle), values_behind(input_handle)
@@ -195,7 +198,7 @@ def push_back(c: InferenceContext, input_handle: TensorType, tensor: TensorType,
     return create_list(values, None if length is None else length + 1, input_handle.shape)
 
 
-def _first_item(c: InferenceContext, tensor: TensorType, declared: Values) -> TensorType:
+def _first_item(c: TensorFlowContext, tensor: TensorType, declared: Values) -> TensorType:
     """The first item of a list, with the shape that the list declares, if it agrees."""
     known, dims = declared[0].shape.dims if declared else None, tensor.shape.dims
     if known is None or not all(isinstance(d, int) for d in known):
@@ -209,7 +212,7 @@ def _first_item(c: InferenceContext, tensor: TensorType, declared: Values) -> Te
 
 @tf("TensorListPushBackBatch")
 def push_back_batch(
-    c: InferenceContext, input_handles: TensorType, tensor: TensorType, *, element_dtype: str
+    c: TensorFlowContext, input_handles: TensorType, tensor: TensorType, *, element_dtype: str
 ) -> HandleType:
     """Lists [*B], [*B, *S] -> [*B]: each list with one more item."""
     item_type(c, input_handles, element_dtype)
@@ -223,7 +226,7 @@ def push_back_batch(
 
 @tf("TensorListSetItem", in_place=(0,))
 def set_item(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_handle: TensorType,
     index: Value,
     item: TensorType,
@@ -242,7 +245,7 @@ def set_item(
 
 @tf("TensorListScatterIntoExistingList", in_place=(0,))
 def scatter_into_list(
-    c: InferenceContext, input_handle: TensorType, tensor: TensorType, indices: Value, *, element_dtype: str
+    c: TensorFlowContext, input_handle: TensorType, tensor: TensorType, indices: Value, *, element_dtype: str
 ) -> HandleType:
     """A list, [n, *S], indices [n] -> the list with n other items; it grows for indices behind its end."""
     item_type(c, input_handle, element_dtype)
@@ -255,7 +258,7 @@ def scatter_into_list(
 
 @tf("TensorListPopBack")
 def pop_back(
-    c: InferenceContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str
+    c: TensorFlowContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str
 ) -> tuple[HandleType, TensorType]:
     """A list, element_shape -> the list without its last item, and that item [*S]."""
     length = length_behind(input_handle)
@@ -265,7 +268,7 @@ def pop_back(
 
 
 @tf("TensorListResize")
-def resize(c: InferenceContext, input_handle: TensorType, size: Value) -> HandleType:
+def resize(c: TensorFlowContext, input_handle: TensorType, size: Value) -> HandleType:
     """A list, size [] -> the list with another length; new items are zeros."""
     c.with_rank(size.shape, 0)
     values = values_behind(input_handle)
@@ -274,7 +277,7 @@ def resize(c: InferenceContext, input_handle: TensorType, size: Value) -> Handle
 
 
 @tf("TensorListConcatLists")
-def concat_lists(c: InferenceContext, input_a: TensorType, input_b: TensorType, *, element_dtype: str) -> HandleType:
+def concat_lists(c: TensorFlowContext, input_a: TensorType, input_b: TensorType, *, element_dtype: str) -> HandleType:
     """Lists [*B], [*B] -> [*B]: the items of both lists of each pair."""
     first, second = item_type(c, input_a, element_dtype), item_type(c, input_b, element_dtype)
     known = values_behind(input_a) is not None and values_behind(input_b) is not None
@@ -289,7 +292,7 @@ def concat_lists(c: InferenceContext, input_a: TensorType, input_b: TensorType, 
 
 @tf("TensorListGetItem")
 def get_item(
-    c: InferenceContext, input_handle: TensorType, index: Shape, element_shape: Value, *, element_dtype: str
+    c: TensorFlowContext, input_handle: TensorType, index: Shape, element_shape: Value, *, element_dtype: str
 ) -> TensorType:
     """A list, index [], element_shape -> [*S]: one item."""
     c.with_rank(index, 0)
@@ -298,7 +301,7 @@ def get_item(
 
 @tf("TensorListStack")
 def stack_list(
-    c: InferenceContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str, num_elements: int = -1
+    c: TensorFlowContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str, num_elements: int = -1
 ) -> TensorType:
     """A list, element_shape -> [n, *S]: all items."""
     length = length_behind(input_handle)
@@ -310,7 +313,7 @@ def stack_list(
 
 @tf("TensorListGather")
 def gather_list(
-    c: InferenceContext, input_handle: TensorType, indices: Shape, element_shape: Value, *, element_dtype: str
+    c: TensorFlowContext, input_handle: TensorType, indices: Shape, element_shape: Value, *, element_dtype: str
 ) -> TensorType:
     """A list, indices [n], element_shape -> [n, *S]: the items at these indices."""
     item = read_item(c, input_handle, shape_in(c, 2), element_dtype)
@@ -319,7 +322,7 @@ def gather_list(
 
 @tf("TensorListConcat")
 def concat_list(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_handle: TensorType,
     *,
     element_dtype: str,
@@ -331,7 +334,7 @@ def concat_list(
 
 @tf("TensorListConcatV2")
 def concat_list_with_shape(
-    c: InferenceContext, input_handle: TensorType, element_shape: Value, leading_dims: Value, *, element_dtype: str
+    c: TensorFlowContext, input_handle: TensorType, element_shape: Value, leading_dims: Value, *, element_dtype: str
 ) -> tuple[TensorType, PartialTensor]:
     """As TensorListConcat; `leading_dims` are the first sizes of items that were never stored."""
     may_differ = leading_dims.shape.dims is None or 0 not in leading_dims.shape.dims
@@ -339,7 +342,7 @@ def concat_list_with_shape(
 
 
 def _concat(
-    c: InferenceContext, handle: TensorType, declared: Shape, dtype: str, *, may_differ: bool = False
+    c: TensorFlowContext, handle: TensorType, declared: Shape, dtype: str, *, may_differ: bool = False
 ) -> tuple[TensorType, PartialTensor]:
     """The concatenation of the items of a list, and their sizes along the first axis."""
     item = read_item(c, handle, c.with_rank_at_least(declared, 1), dtype)
@@ -347,7 +350,7 @@ def _concat(
 
 
 def concat_items(
-    c: InferenceContext, item: TensorType, length: Dim | None, *, may_differ: bool = False
+    c: TensorFlowContext, item: TensorType, length: Dim | None, *, may_differ: bool = False
 ) -> tuple[TensorType, PartialTensor]:
     """Items concatenated along their first axis, and their sizes along it."""
     shape = c.with_rank_at_least(item.shape, 1)
@@ -366,13 +369,13 @@ MAX_LISTED = 256
 
 
 @tf("TensorListLength")
-def list_length(c: InferenceContext, input_handle: TensorType) -> PartialTensor:
+def list_length(c: TensorFlowContext, input_handle: TensorType) -> PartialTensor:
     """A list -> []: the number of items."""
     length = length_behind(input_handle)
     return PartialTensor("int32", SCALAR, None if length is None else (length,))
 
 
 @tf("TensorListElementShape")
-def list_element_shape(c: InferenceContext, input_handle: TensorType) -> Shape:
+def list_element_shape(c: TensorFlowContext, input_handle: TensorType) -> Shape:
     """A list -> [*]: the shape that it declares for its items, unknown and less specific than that of the items."""
     raise c.unknowable("the shape that the list declares for its items is unknown")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from opdefs.rules.contents.text import known_texts, split_text
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
-def _split(c: InferenceContext, strings: Shape, separator: Shape, most: int | None = None) -> SparseShapes:
+def _split(c: TensorFlowContext, strings: Shape, separator: Shape, most: int | None = None) -> SparseShapes:
     """[N], separator [] -> a sparse [N, *], with at most `most` parts of each string."""
     (rows,) = c.with_rank(strings, 1)
     c.with_rank(separator, 0)
@@ -21,7 +22,7 @@ def _split(c: InferenceContext, strings: Shape, separator: Shape, most: int | No
 
 @tf("StringSplit")
 def string_split(
-    c: InferenceContext, input: Value, delimiter: Value, *, skip_empty: bool = True
+    c: TensorFlowContext, input: Value, delimiter: Value, *, skip_empty: bool = True
 ) -> tuple[PartialTensor | Shape, ...]:
     """[N], delimiter [] -> a sparse [N, *]: the parts of each string; contents for a delimiter of one character."""
     texts, separator = known_texts(input), known_texts(delimiter)
@@ -33,7 +34,7 @@ def string_split(
 
 @tf("StringSplitV2")
 def string_split_v2(
-    c: InferenceContext, input: Value, sep: Value, *, maxsplit: int = -1
+    c: TensorFlowContext, input: Value, sep: Value, *, maxsplit: int = -1
 ) -> tuple[PartialTensor | Shape, ...]:
     """As StringSplit, with at most `maxsplit` splits of each string; all if it is negative."""
     texts, separator = known_texts(input), known_texts(sep)
@@ -55,13 +56,13 @@ def _sparse_rows(rows: list[list[str]]) -> tuple[PartialTensor, ...]:
 
 
 @tf("StringNGrams")
-def string_ngrams(c: InferenceContext, data: Shape, data_splits: Shape) -> tuple[Shape, Shape]:
+def string_ngrams(c: TensorFlowContext, data: Shape, data_splits: Shape) -> tuple[Shape, Shape]:
     """[N], row splits [R] -> the n-grams [*], and their row splits [R]."""
     c.with_rank(data, 1)
     return c.vector(c.fresh("ngrams")), c.with_rank(data_splits, 1)
 
 
-def _decode(c: InferenceContext, strings: Shape) -> tuple[Shape, Shape]:
+def _decode(c: TensorFlowContext, strings: Shape) -> tuple[Shape, Shape]:
     """Row splits [N + 1] of N strings, and their code points [*]."""
     shape = c.store.canon_shape(strings)
     count = c.fresh("strings") if shape.dims is None else c.num_elements(shape)
@@ -69,20 +70,20 @@ def _decode(c: InferenceContext, strings: Shape) -> tuple[Shape, Shape]:
 
 
 @tf("UnicodeDecode")
-def unicode_decode(c: InferenceContext, input: Shape) -> tuple[Shape, Shape]:
+def unicode_decode(c: TensorFlowContext, input: Shape) -> tuple[Shape, Shape]:
     """[*S] -> row splits [N + 1] of the N strings, and their code points [*]."""
     return _decode(c, input)
 
 
 @tf("UnicodeDecodeWithOffsets")
-def unicode_decode_with_offsets(c: InferenceContext, input: Shape) -> tuple[Shape, Shape, Shape]:
+def unicode_decode_with_offsets(c: TensorFlowContext, input: Shape) -> tuple[Shape, Shape, Shape]:
     """As UnicodeDecode, with the first byte [*] of each code point."""
     splits, points = _decode(c, input)
     return splits, points, points
 
 
 @tf("UnicodeEncode")
-def unicode_encode(c: InferenceContext, input_values: Shape, input_splits: Shape) -> Shape:
+def unicode_encode(c: TensorFlowContext, input_values: Shape, input_splits: Shape) -> Shape:
     """[N], row splits [R + 1] -> [R]: a string for each row of code points."""
     c.with_rank(input_values, 1)
     return c.vector(c.subtract(c.with_rank(input_splits, 1)[0], 1))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.schemas import names
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import HandleType, Shape, TensorType
-from shapeinf.ops import InferenceContext
 
 SLOTS = frozenset(
     (
@@ -34,13 +34,13 @@ OPERATORS = [
 
 
 @tf(*(name for name in OPERATORS if not name.startswith("Resource")))
-def apply_gradient(c: InferenceContext, *operands: Shape) -> Shape:
+def apply_gradient(c: TensorFlowContext, *operands: Shape) -> Shape:
     """A variable [*S] and its slots, a gradient [*S] or [n, *S[1:]] with indices [n], scalars -> [*S]."""
     return _updated_shape(c, operands)
 
 
 @tf(*(name for name in OPERATORS if name.startswith("Resource")))
-def apply_gradient_to_resource(c: InferenceContext, *operands: TensorType) -> tuple[()]:
+def apply_gradient_to_resource(c: TensorFlowContext, *operands: TensorType) -> tuple[()]:
     """As the operators on references, for handles of variables -> no outputs."""
     _updated_shape(c, [_variable_shape(operand) for operand in operands])
     return ()
@@ -54,7 +54,7 @@ def _variable_shape(operand: TensorType) -> Shape:
     return Shape.unknown() if operand.dtype == "resource" else operand.shape
 
 
-def _updated_shape(c: InferenceContext, operands: Sequence[Shape]) -> Shape:
+def _updated_shape(c: TensorFlowContext, operands: Sequence[Shape]) -> Shape:
     """The shape of the variable; constrains the shapes of all operands, by their names."""
     if len(operands) != len(c.op_def.inputs):
         raise ShapeError(f"Wrong number of inputs passed: {len(operands)} while {len(c.op_def.inputs)} expected")
@@ -71,7 +71,7 @@ def _updated_shape(c: InferenceContext, operands: Sequence[Shape]) -> Shape:
     return _merge_rows(c, shape, gradient, by_name["indices"])
 
 
-def _merge_rows(c: InferenceContext, shape: Shape, gradient: Shape, indices: Shape) -> Shape:
+def _merge_rows(c: TensorFlowContext, shape: Shape, gradient: Shape, indices: Shape) -> Shape:
     """Require a gradient [n, *S[1:]] for indices [n] and a variable [*S]."""
     indices, gradient = c.with_rank(indices, 1), c.with_rank_at_least(gradient, 1)
     if gradient.dims is None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.tf.common import share_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import (
     UNIFORM_FIELDS,
@@ -19,7 +20,7 @@ from opdefs.tf.dimension_numbers import (
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Ints
+from shapeinf.ops import Ints
 
 
 @attrs.frozen
@@ -35,7 +36,7 @@ class DilatedWindow:
     dimension_numbers: str = ""
 
 
-def constrain_uniform_scales(c: InferenceContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
+def constrain_uniform_scales(c: TensorFlowContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
     """Require that scales and zero points are both [], or, if there are `channels`, may both be [channels]."""
     rank = 0 if channels is None else 1
     scales, zero_points = c.with_rank_at_most(scales, rank), c.with_rank_at_most(zero_points, rank)
@@ -47,7 +48,7 @@ def constrain_uniform_scales(c: InferenceContext, scales: Shape, zero_points: Sh
         c.merge(c.merge(scales[0], zero_points[0]), channels)
 
 
-def _constrain_axis(c: InferenceContext, x: Shape, axis: int, scales: Shape, zero_points: Shape) -> None:
+def _constrain_axis(c: TensorFlowContext, x: Shape, axis: int, scales: Shape, zero_points: Shape) -> None:
     """As `constrain_uniform_scales`, for the channels at an axis; -1 means no channels."""
     if axis == -1:
         constrain_uniform_scales(c, scales, zero_points, None)
@@ -59,7 +60,7 @@ def _constrain_axis(c: InferenceContext, x: Shape, axis: int, scales: Shape, zer
 
 @tf("UniformQuantize", "UniformDequantize")
 def uniform_quantize(
-    c: InferenceContext, input_: Shape, scales: Shape, zero_points: Shape, *, quantization_axis: int = -1
+    c: TensorFlowContext, input_: Shape, scales: Shape, zero_points: Shape, *, quantization_axis: int = -1
 ) -> Shape:
     """[*S], scales, zero points -> [*S]."""
     _constrain_axis(c, input_, quantization_axis, scales, zero_points)
@@ -68,7 +69,7 @@ def uniform_quantize(
 
 @tf("UniformQuantizedClipByValue")
 def uniform_quantized_clip_by_value(
-    c: InferenceContext,
+    c: TensorFlowContext,
     operand: Shape,
     least: Shape,
     most: Shape,
@@ -84,7 +85,7 @@ def uniform_quantized_clip_by_value(
 
 @tf("UniformRequantize")
 def uniform_requantize(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     input_scales: Shape,
     input_zero_points: Shape,
@@ -101,14 +102,14 @@ def uniform_requantize(
 
 
 @tf("UniformQuantizedAdd")
-def uniform_quantized_add(c: InferenceContext, lhs: Shape, rhs: Shape, *scales: Shape) -> Shape:
+def uniform_quantized_add(c: TensorFlowContext, lhs: Shape, rhs: Shape, *scales: Shape) -> Shape:
     """[*A], [*B], scales and zero points -> [*broadcast(A, B)]."""
     return c.broadcast(lhs, rhs)
 
 
 @tf("UniformQuantizedDot")
 def uniform_quantized_dot(
-    c: InferenceContext,
+    c: TensorFlowContext,
     lhs: Shape,
     rhs: Shape,
     lhs_scales: Shape,
@@ -127,7 +128,7 @@ def uniform_quantized_dot(
 
 @tf("UniformQuantizedDotHybrid")
 def uniform_quantized_dot_hybrid(
-    c: InferenceContext, lhs: Shape, rhs: Shape, rhs_scales: Shape, rhs_zero_points: Shape
+    c: TensorFlowContext, lhs: Shape, rhs: Shape, rhs_scales: Shape, rhs_zero_points: Shape
 ) -> Shape:
     """[M, K], [K, N], scales and zero points -> [M, N]."""
     lhs, rhs = c.with_rank(lhs, 2), c.with_rank(rhs, 2)
@@ -138,7 +139,7 @@ def uniform_quantized_dot_hybrid(
 
 @tf("UniformQuantizedConvolution")
 def uniform_quantized_convolution(
-    c: InferenceContext,
+    c: TensorFlowContext,
     lhs: Shape,
     rhs: Shape,
     lhs_scales: Shape,
@@ -161,7 +162,7 @@ def uniform_quantized_convolution(
 
 @tf("UniformQuantizedConvolutionHybrid")
 def uniform_quantized_convolution_hybrid(
-    c: InferenceContext,
+    c: TensorFlowContext,
     lhs: Shape,
     rhs: Shape,
     rhs_scales: Shape,
@@ -188,7 +189,7 @@ def uniform_quantized_convolution_hybrid(
     return convolved_shape(c, lhs, rhs, axes, _sizes(c, sizes, kernel, window), window.batch_group_count)
 
 
-def _axes(c: InferenceContext, window: DilatedWindow, rank: int) -> ConvolutionAxes | None:
+def _axes(c: TensorFlowContext, window: DilatedWindow, rank: int) -> ConvolutionAxes | None:
     """The axes of the operands: by default those of [N, C, *S]."""
     if not window.dimension_numbers:
         return ConvolutionAxes.first(rank)
@@ -202,7 +203,7 @@ def _constrain_features(lhs: Dim, rhs: Dim) -> None:
         raise ShapeError(f"{message}, but {rhs} does not divide {lhs}")
 
 
-def _explicit_pads(c: InferenceContext, padding: str, explicit: Ints, rank: int) -> list[int]:
+def _explicit_pads(c: TensorFlowContext, padding: str, explicit: Ints, rank: int) -> list[int]:
     """The total padding of each spatial axis; 0 unless it is explicit."""
     if padding not in ("SAME", "VALID", "EXPLICIT"):
         c.fail("padding must be SAME, VALID or EXPLICIT", padding)
@@ -213,14 +214,14 @@ def _explicit_pads(c: InferenceContext, padding: str, explicit: Ints, rank: int)
     return [explicit[2 * axis] + explicit[2 * axis + 1] for axis in range(rank)]
 
 
-def _values(c: InferenceContext, values: Ints, rank: int, name: str) -> Ints:
+def _values(c: TensorFlowContext, values: Ints, rank: int, name: str) -> Ints:
     """The values of an attribute, one per spatial axis; 1 for each if it is empty."""
     if values and (len(values) != rank or min(values) < 1):
         c.fail(f"{name} must have {rank} positive values", values)
     return values or (1,) * rank
 
 
-def _sizes(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], window: DilatedWindow) -> list[Dim]:
+def _sizes(c: TensorFlowContext, sizes: Sequence[Dim], kernel: Sequence[Dim], window: DilatedWindow) -> list[Dim]:
     """The output sizes of the spatial axes."""
     rank = len(sizes)
     strides = _values(c, window.window_strides, rank, "window_strides")

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import Dtypes, Shapes, declared_shape, declared_values, read_value, values_behind
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
-from shapeinf.ops import InferenceContext
 
 
 @tf("VarHandleOp", "_XlaAotOnlyVarHandleOp", stored=True)
-def variable_handle(c: InferenceContext, *, dtype: str, shape: DeclaredType) -> HandleType:
+def variable_handle(c: TensorFlowContext, *, dtype: str, shape: DeclaredType) -> HandleType:
     """[]: the handle of a variable of this type."""
     return HandleType("resource", SCALAR, (TensorType(dtype, declared_shape(c, shape)),))
 
 
 @tf("_VarHandlesOp", stored=True)
-def variable_handles(c: InferenceContext, *, dtypes: Dtypes, shapes: Shapes) -> tuple[HandleType, ...]:
+def variable_handles(c: TensorFlowContext, *, dtypes: Dtypes, shapes: Shapes) -> tuple[HandleType, ...]:
     """[]...: a handle for each type."""
     return tuple(HandleType("resource", SCALAR, (value,)) for value in declared_values(c, dtypes, shapes))
 
 
-def variable_value(c: InferenceContext, resource: TensorType, dtype: str | None) -> TensorType | None:
+def variable_value(c: TensorFlowContext, resource: TensorType, dtype: str | None) -> TensorType | None:
     """The type behind the handle of a variable, None if unknown. Raises ShapeError if it has another dtype."""
     values = values_behind(resource)
     if values is None or len(values) != 1:
@@ -34,7 +34,7 @@ def variable_value(c: InferenceContext, resource: TensorType, dtype: str | None)
 
 
 @tf("ReadVariableOp", stored=True)
-def read_variable(c: InferenceContext, resource: TensorType, *, dtype: str) -> TensorType:
+def read_variable(c: TensorFlowContext, resource: TensorType, *, dtype: str) -> TensorType:
     """A handle -> [*S], not copied; a size that the declaration leaves open may differ between reads."""
     value = variable_value(c, resource, dtype)
     if value is None:
@@ -43,14 +43,14 @@ def read_variable(c: InferenceContext, resource: TensorType, *, dtype: str) -> T
 
 
 @tf("_ReadVariablesOp", stored=True)
-def read_variables(c: InferenceContext, *resources: TensorType, dtypes: Dtypes) -> tuple[TensorType | None, ...]:
+def read_variables(c: TensorFlowContext, *resources: TensorType, dtypes: Dtypes) -> tuple[TensorType | None, ...]:
     """Handles -> [*S]...: the values of several variables."""
     values = [variable_value(c, resource, dtype) for resource, dtype in zip(resources, dtypes, strict=False)]
     return tuple(None if value is None else read_value(c, value) for value in values)
 
 
 @tf("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
-def assign_variable(c: InferenceContext, resource: TensorType, value: Shape, *, dtype: str) -> None:
+def assign_variable(c: TensorFlowContext, resource: TensorType, value: Shape, *, dtype: str) -> None:
     """A handle, [*S] -> no outputs."""
     variable = variable_value(c, resource, dtype)
     if variable is not None:
@@ -58,24 +58,24 @@ def assign_variable(c: InferenceContext, resource: TensorType, value: Shape, *, 
 
 
 @tf("VarIsInitializedOp", "IsResourceHandleRefCounting", "IsVariableInitialized")
-def is_initialized(c: InferenceContext, resource: Shape) -> Shape:
+def is_initialized(c: TensorFlowContext, resource: Shape) -> Shape:
     """A handle -> []."""
     return SCALAR
 
 
 @tf("DisableCopyOnRead", "DestroyResourceOp")
-def no_outputs_of_a_handle(c: InferenceContext, resource: Shape) -> None:
+def no_outputs_of_a_handle(c: TensorFlowContext, resource: Shape) -> None:
     """No outputs."""
 
 
 @tf("MakeWeakResourceHandle")
-def weak_handle(c: InferenceContext, handle: TensorType) -> TensorType:
+def weak_handle(c: TensorFlowContext, handle: TensorType) -> TensorType:
     """A handle -> another handle of the same resource."""
     return handle
 
 
 @tf("ResourceCountUpTo")
-def resource_count_up_to(c: InferenceContext, resource: TensorType) -> Shape:
+def resource_count_up_to(c: TensorFlowContext, resource: TensorType) -> Shape:
     """The handle of a variable [] -> []."""
     variable = variable_value(c, resource, c.attr("T"))
     if variable is not None:
@@ -85,7 +85,7 @@ def resource_count_up_to(c: InferenceContext, resource: TensorType) -> Shape:
 
 @tf("ReadVariableXlaSplitND")
 def read_split_variable(
-    c: InferenceContext,
+    c: TensorFlowContext,
     resource: TensorType,
     *,
     num_splits: tuple[int, ...],
@@ -106,7 +106,7 @@ def read_split_variable(
 
 
 @tf("AssignVariableXlaConcatND")
-def assign_concatenation(c: InferenceContext, resource: TensorType, *inputs: Shape) -> None:
+def assign_concatenation(c: TensorFlowContext, resource: TensorType, *inputs: Shape) -> None:
     """A handle, blocks -> no outputs."""
 
 
@@ -114,42 +114,42 @@ def assign_concatenation(c: InferenceContext, resource: TensorType, *inputs: Sha
 
 
 @tf("VariableV2", stored=True)
-def variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+def variable(c: TensorFlowContext, *, shape: DeclaredType) -> Shape:
     """The declared shape."""
     return declared_shape(c, shape)
 
 
 @tf("Variable", stored=True)
-def old_variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+def old_variable(c: TensorFlowContext, *, shape: DeclaredType) -> Shape:
     """The declared shape. Files with this operator have no dims for an unknown rank."""
     return declared_shape(c, shape) if shape.dims else c.unknown_shape()
 
 
 @tf("TemporaryVariable")
-def temporary_variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+def temporary_variable(c: TensorFlowContext, *, shape: DeclaredType) -> Shape:
     """The declared shape."""
     return declared_shape(c, shape)
 
 
 @tf("DestroyTemporaryVariable")
-def destroy_temporary_variable(c: InferenceContext, ref: Shape) -> Shape:
+def destroy_temporary_variable(c: TensorFlowContext, ref: Shape) -> Shape:
     """[*S] -> [*S]: the last value."""
     return ref
 
 
 @tf("Assign")
-def assign(c: InferenceContext, ref: Shape, value: Shape, *, validate_shape: bool = True) -> Shape:
+def assign(c: TensorFlowContext, ref: Shape, value: Shape, *, validate_shape: bool = True) -> Shape:
     """[*S], [*S] -> [*S]; without `validate_shape`, the shape of the value."""
     return c.merge(ref, value) if validate_shape else value
 
 
 @tf("AssignAdd", "AssignSub", in_place=(0,))
-def assign_add(c: InferenceContext, ref: Shape, value: Shape) -> Shape:
+def assign_add(c: TensorFlowContext, ref: Shape, value: Shape) -> Shape:
     """[*S], [*S] -> [*S]."""
     return c.merge(ref, value)
 
 
 @tf("CountUpTo")
-def count_up_to(c: InferenceContext, ref: Shape) -> Shape:
+def count_up_to(c: TensorFlowContext, ref: Shape) -> Shape:
     """[] -> []."""
     return c.with_rank(ref, 0)

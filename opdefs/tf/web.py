@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from opdefs.rules.contents.constants import constant_tensor, number_of
 from opdefs.rules.reshaping import shape_from_sizes
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.conv import depthwise_conv_2d
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import ConvWindow, convolved_sizes, tensor_format
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("Prelu", in_place=(0,))
-def prelu(c: InferenceContext, x: Shape, alpha: Shape) -> Shape:
+def prelu(c: TensorFlowContext, x: Shape, alpha: Shape) -> Shape:
     """[*A], slopes [*B] -> [*broadcast(A, B)]."""
     return c.broadcast(x, alpha)
 
 
 @tf("FusedDepthwiseConv2dNative")
 def fused_depthwise_conv_2d(
-    c: InferenceContext, input_: Shape, filter_: Shape, *args: Shape, window: ConvWindow
+    c: TensorFlowContext, input_: Shape, filter_: Shape, *args: Shape, window: ConvWindow
 ) -> Shape:
     """As DepthwiseConv2dNative; the bias and the activation do not change the shape."""
     return depthwise_conv_2d(c, input_, filter_, window=window)
 
 
 @tf("DepthwiseConv2d")
-def depthwise_conv_2d_of_images(c: InferenceContext, input_: Shape, filter_: Shape, *, window: ConvWindow) -> Shape:
+def depthwise_conv_2d_of_images(c: TensorFlowContext, input_: Shape, filter_: Shape, *, window: ConvWindow) -> Shape:
     """[N, H, W, C] or one image [H, W, C], [h, w, C, M] -> [N, H', W', C*M] or [H', W', C*M]."""
     if input_.dims is None:
         return c.unknown_shape()
@@ -36,7 +37,7 @@ def depthwise_conv_2d_of_images(c: InferenceContext, input_: Shape, filter_: Sha
 
 @tf("Conv1D")
 def conv_1d(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     filter_: Shape,
     *,
@@ -64,12 +65,12 @@ def _as_batch(x: Shape, rank: int) -> Shape:
 
 
 @tf("Ones")
-def ones(c: InferenceContext, shape: Value, *, T: str = "float32") -> PartialTensor:  # noqa: N803
+def ones(c: TensorFlowContext, shape: Value, *, T: str = "float32") -> PartialTensor:  # noqa: N803
     """[R] -> the sizes in `shape`, filled with ones."""
     return constant_tensor(T, shape_from_sizes(c, shape, "shape"), number_of(T, 1))
 
 
 @tf("Zeros")
-def zeros(c: InferenceContext, shape: Value, *, T: str = "float32") -> PartialTensor:  # noqa: N803
+def zeros(c: TensorFlowContext, shape: Value, *, T: str = "float32") -> PartialTensor:  # noqa: N803
     """[R] -> the sizes in `shape`, filled with zeros."""
     return constant_tensor(T, shape_from_sizes(c, shape, "shape"), number_of(T, 0))

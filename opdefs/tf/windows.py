@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.rules.window import describe_windows, same_size, truncated_window_size
+from opdefs.tf.context import TensorFlowContext
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Ints
+from shapeinf.ops import Ints
 
 
 @attrs.frozen
@@ -87,7 +88,7 @@ def tensor_format(name: str, spatial_rank: int = 2) -> TensorFormat:
     raise ShapeError(f"Invalid data format string: {name}")
 
 
-def format_shape(c: InferenceContext, x: Shape, layout: TensorFormat) -> Shape:
+def format_shape(c: TensorFlowContext, x: Shape, layout: TensorFormat) -> Shape:
     """The shape, with the rank of the format. Raises ShapeError for an inner axis of another size than 4 or 32."""
     x = c.with_rank(x, layout.rank)
     if layout.has_inner and isinstance(x[-1], int) and x[-1] not in VECTOR_SIZES:
@@ -95,7 +96,7 @@ def format_shape(c: InferenceContext, x: Shape, layout: TensorFormat) -> Shape:
     return x
 
 
-def spatial_values(c: InferenceContext, values: Ints, layout: TensorFormat, name: str) -> Ints:
+def spatial_values(c: TensorFlowContext, values: Ints, layout: TensorFormat, name: str) -> Ints:
     """The values of an attribute for the spatial axes. Raises ShapeError for another number of values."""
     if len(values) != layout.length:
         count = f"contain {layout.length} values, but got: {len(values)}"
@@ -120,7 +121,7 @@ def padding_pairs(padding: str, explicit: Ints, layout: TensorFormat) -> list[tu
 
 
 def windowed_output_size(
-    c: InferenceContext,
+    c: TensorFlowContext,
     size: Dim,
     window: Dim,
     dilation: int,
@@ -150,7 +151,7 @@ def windowed_output_size(
 
 
 def convolved_sizes(
-    c: InferenceContext, x: Shape, kernel: Sequence[Dim], window: ConvWindow | VolumeWindow, layout: TensorFormat
+    c: TensorFlowContext, x: Shape, kernel: Sequence[Dim], window: ConvWindow | VolumeWindow, layout: TensorFormat
 ) -> list[Dim]:
     """The output sizes of the spatial axes of a convolution."""
     return windowed_output_sizes(
@@ -165,7 +166,7 @@ def convolved_sizes(
 
 
 def windowed_output_sizes(
-    c: InferenceContext,
+    c: TensorFlowContext,
     sizes: Sequence[Dim],
     windows: Sequence[Dim],
     strides: Ints,

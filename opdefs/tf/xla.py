@@ -8,16 +8,17 @@ from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.contraction import einsum
 from opdefs.rules.operands import require_broadcast_size
 from opdefs.tf.common import require_scalars
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.expr import Dim, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops import Ints, Value
 
 
 @tf("XlaDynamicSlice")
-def dynamic_slice(c: InferenceContext, x: Value, start_indices: Shape, size_indices: Value) -> PartialTensor:
+def dynamic_slice(c: TensorFlowContext, x: Value, start_indices: Shape, size_indices: Value) -> PartialTensor:
     """[*S], [R], sizes [R] -> [*sizes]; begins are clamped so that the slice fits."""
     c.with_rank(start_indices, 1)
     count = c.with_rank(size_indices.shape, 1)[0]
@@ -32,7 +33,7 @@ def dynamic_slice(c: InferenceContext, x: Value, start_indices: Shape, size_indi
     return PartialTensor(x.dtype, Shape(dims), None)
 
 
-def _slice_size(c: InferenceContext, d: Dim, size: Dim | None) -> Dim:
+def _slice_size(c: TensorFlowContext, d: Dim, size: Dim | None) -> Dim:
     """The size of one axis of a slice, at most that of the axis."""
     if size is None or c.prove_le(0, size) is False:
         return c.fresh_at_most(d, "slice")
@@ -42,7 +43,7 @@ def _slice_size(c: InferenceContext, d: Dim, size: Dim | None) -> Dim:
 
 
 @tf("XlaDynamicUpdateSlice", in_place=(0,))
-def dynamic_update_slice(c: InferenceContext, x: Shape, update: Shape, indices: Shape) -> Shape:
+def dynamic_update_slice(c: TensorFlowContext, x: Shape, update: Shape, indices: Shape) -> Shape:
     """[*S], [*T] of the same rank, [R] -> [*S]."""
     c.with_rank(indices, 1)
     if x.dims is not None and update.dims is not None:
@@ -54,7 +55,7 @@ def dynamic_update_slice(c: InferenceContext, x: Shape, update: Shape, indices: 
 
 @tf("XlaPad")
 def pad(
-    c: InferenceContext,
+    c: TensorFlowContext,
     x: Shape,
     padding_value: Shape,
     padding_low: Value,
@@ -71,7 +72,7 @@ def pad(
     return Shape(_padded_size(c, d, *along) for d, *along in zip(shape, *amounts, strict=True))
 
 
-def _padded_size(c: InferenceContext, size: Dim, low: Dim | None, high: Dim | None, interior: Dim | None) -> Dim:
+def _padded_size(c: TensorFlowContext, size: Dim, low: Dim | None, high: Dim | None, interior: Dim | None) -> Dim:
     """The size of a padded axis. Requires that it is not negative."""
     if low is None or high is None or interior is None:
         return c.fresh("pad")
@@ -89,13 +90,15 @@ def _padded_size(c: InferenceContext, size: Dim, low: Dim | None, high: Dim | No
 
 
 @tf("XlaEinsum")
-def product(c: InferenceContext, a: Shape, b: Shape, *, equation: str) -> Shape:
+def product(c: TensorFlowContext, a: Shape, b: Shape, *, equation: str) -> Shape:
     """The shape of the result of an Einstein sum."""
     return einsum(c, equation, (a, b))
 
 
 @tf("XlaBroadcastHelper")
-def insert_axes_to_broadcast(c: InferenceContext, lhs: Shape, rhs: Shape, broadcast_dims: Value) -> tuple[Shape, Shape]:
+def insert_axes_to_broadcast(
+    c: TensorFlowContext, lhs: Shape, rhs: Shape, broadcast_dims: Value
+) -> tuple[Shape, Shape]:
     """[*A], [*B], broadcast_dims -> both; the one of lower rank gets axes of size 1 where no axis of it is named."""
     left, right = lhs.require(), rhs.require()
     axes = known_ints(broadcast_dims)
@@ -114,38 +117,38 @@ def insert_axes_to_broadcast(c: InferenceContext, lhs: Shape, rhs: Shape, broadc
 
 
 @tf("XlaReduce")
-def reduce(c: InferenceContext, x: Shape, init_value: Shape, *, dimensions_to_reduce: Ints) -> Shape:
+def reduce(c: TensorFlowContext, x: Shape, init_value: Shape, *, dimensions_to_reduce: Ints) -> Shape:
     """[*P, n, *Q], [] -> [*P, *Q]."""
     return _remove_axes(c, x, dimensions_to_reduce)
 
 
 @tf("XlaVariadicReduce", "XlaVariadicReduceV2")
-def reduce_many(c: InferenceContext, *inputs: Shape, dimensions_to_reduce: Ints) -> tuple[Shape, ...]:
+def reduce_many(c: TensorFlowContext, *inputs: Shape, dimensions_to_reduce: Ints) -> tuple[Shape, ...]:
     """[*P, n, *Q]..., []... -> [*P, *Q]..."""
     return tuple(_remove_axes(c, x, dimensions_to_reduce) for x in inputs[: len(inputs) // 2])
 
 
-def _remove_axes(c: InferenceContext, x: Shape, axes: Ints) -> Shape:
+def _remove_axes(c: TensorFlowContext, x: Shape, axes: Ints) -> Shape:
     """The shape without these axes."""
     reduced = c.axes(axes, len(x))
     return Shape(d for axis, d in enumerate(x) if axis not in reduced)
 
 
 @tf("XlaVariadicSort")
-def sort_together(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
+def sort_together(c: TensorFlowContext, *inputs: Shape) -> tuple[Shape, ...]:
     """[*S]..., axis [] -> [*S]..."""
     return inputs[:-1]
 
 
 @tf("XlaScatter", in_place=(0,))
-def scatter(c: InferenceContext, operand: Shape, scatter_indices: Shape, updates: Shape) -> Shape:
+def scatter(c: TensorFlowContext, operand: Shape, scatter_indices: Shape, updates: Shape) -> Shape:
     """[*S], indices, updates -> [*S]."""
     return operand
 
 
 @tf("XlaSelectAndScatter")
 def select_and_scatter(
-    c: InferenceContext,
+    c: TensorFlowContext,
     operand: Shape,
     window_dimensions: Shape,
     window_strides: Shape,
@@ -158,7 +161,7 @@ def select_and_scatter(
 
 
 @tf("XlaSetDynamicDimensionSize")
-def set_dynamic_size(c: InferenceContext, x: Shape, dim_index: Value, size: Value) -> Shape:
+def set_dynamic_size(c: TensorFlowContext, x: Shape, dim_index: Value, size: Value) -> Shape:
     """[*P, n, *Q], axis [], size [] -> [*P, size, *Q]."""
     require_scalars(c, dim_index.shape, size.shape)
     axis = known_ints(dim_index)
@@ -170,7 +173,7 @@ def set_dynamic_size(c: InferenceContext, x: Shape, dim_index: Value, size: Valu
 
 
 @tf("XlaConcatND")
-def concat_all(c: InferenceContext, *inputs: Shape, num_concats: Ints, paddings: tuple[int, ...] = ()) -> Shape:
+def concat_all(c: TensorFlowContext, *inputs: Shape, num_concats: Ints, paddings: tuple[int, ...] = ()) -> Shape:
     """[*S]... -> [*(S * num_concats - paddings)]: blocks side by side along all axes."""
     block = inputs[0] if inputs else c.unknown_shape()
     for x in inputs[1:]:
@@ -181,7 +184,7 @@ def concat_all(c: InferenceContext, *inputs: Shape, num_concats: Ints, paddings:
 
 
 @tf("XlaSplitND")
-def split_all(c: InferenceContext, x: Shape, *, num_splits: Ints, paddings: tuple[int, ...] = ()) -> tuple[Shape, ...]:
+def split_all(c: TensorFlowContext, x: Shape, *, num_splits: Ints, paddings: tuple[int, ...] = ()) -> tuple[Shape, ...]:
     """[*S] -> [*((S + paddings) / num_splits)]...: blocks of the padded tensor."""
     dims = c.with_rank(x, len(num_splits))
     grown = zip(dims, num_splits, _paddings(c, paddings, len(num_splits)), strict=True)
@@ -189,7 +192,7 @@ def split_all(c: InferenceContext, x: Shape, *, num_splits: Ints, paddings: tupl
     return (block,) * c.num_outputs
 
 
-def _paddings(c: InferenceContext, paddings: Sequence[int], rank: int) -> Sequence[int]:
+def _paddings(c: TensorFlowContext, paddings: Sequence[int], rank: int) -> Sequence[int]:
     """The paddings of all axes, 0 by default."""
     if paddings and len(paddings) != rank:
         c.fail(f"paddings must have {rank} entries", paddings)
@@ -197,7 +200,7 @@ def _paddings(c: InferenceContext, paddings: Sequence[int], rank: int) -> Sequen
 
 
 @tf("XlaSelfAdjointEig")
-def eigenvalues(c: InferenceContext, a: Shape) -> tuple[Shape, Shape]:
+def eigenvalues(c: TensorFlowContext, a: Shape) -> tuple[Shape, Shape]:
     """[*B, n, n] -> values [*B, n], vectors [*B, n, n]."""
     matrix = c.with_rank_at_least(a, 2)
     c.merge(matrix[-1], matrix[-2])
@@ -205,7 +208,7 @@ def eigenvalues(c: InferenceContext, a: Shape) -> tuple[Shape, Shape]:
 
 
 @tf("XlaSvd")
-def singular_values(c: InferenceContext, a: Shape) -> tuple[Shape, Shape, Shape]:
+def singular_values(c: TensorFlowContext, a: Shape) -> tuple[Shape, Shape, Shape]:
     """[*B, m, n] -> values [*B, min(m, n)], left vectors [*B, m, *], right vectors [*B, n, *]."""
     *batch, rows, columns = c.with_rank_at_least(a, 2).require()
     left, right = Shape((*batch, rows, c.fresh("left"))), Shape((*batch, columns, c.fresh("right")))
@@ -213,19 +216,19 @@ def singular_values(c: InferenceContext, a: Shape) -> tuple[Shape, Shape, Shape]
 
 
 @tf("XlaCustomCall")
-def custom_call(c: InferenceContext, *args: Shape, shape: DeclaredType) -> Shape:
+def custom_call(c: TensorFlowContext, *args: Shape, shape: DeclaredType) -> Shape:
     """The shape in the attribute."""
     return declared_shape(c, shape)
 
 
 @tf("XlaCustomCallV2")
-def custom_call_of_many(c: InferenceContext, *operands: Shape, result_shapes: tuple[object, ...]) -> tuple[Shape, ...]:
+def custom_call_of_many(c: TensorFlowContext, *operands: Shape, result_shapes: tuple[object, ...]) -> tuple[Shape, ...]:
     """The shapes in the attribute."""
     return _declared_all(c, result_shapes)
 
 
 @tf("XlaCallModule")
-def call_module(c: InferenceContext, *args: Shape, Sout: tuple[object, ...]) -> tuple[Shape, ...]:  # noqa: N803
+def call_module(c: TensorFlowContext, *args: Shape, Sout: tuple[object, ...]) -> tuple[Shape, ...]:  # noqa: N803
     """The shapes in the attribute: the module is serialized code of another compiler.
 
     Sizes that the attribute leaves open are unknown, each for itself: it does not relate them to the inputs.
@@ -233,6 +236,6 @@ def call_module(c: InferenceContext, *args: Shape, Sout: tuple[object, ...]) -> 
     return _declared_all(c, Sout)
 
 
-def _declared_all(c: InferenceContext, shapes: Sequence[object]) -> tuple[Shape, ...]:
+def _declared_all(c: TensorFlowContext, shapes: Sequence[object]) -> tuple[Shape, ...]:
     """The shapes in an attribute."""
     return tuple(declared_shape(c, s) if isinstance(s, DeclaredType) else c.unknown_shape() for s in shapes)

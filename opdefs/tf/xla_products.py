@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from opdefs.rules.contents.elements import known_dims
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import parse_numbers
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
 @tf("XlaDot", "XlaDotV2")
-def xla_dot(c: InferenceContext, lhs: Shape, rhs: Shape, *, dimension_numbers: str) -> Shape:
+def xla_dot(c: TensorFlowContext, lhs: Shape, rhs: Shape, *, dimension_numbers: str) -> Shape:
     """[*B, *M, *K], [*B, *K, *N] in any order -> [*B, *M, *N]."""
     numbers = parse_numbers(c, dimension_numbers)
     if lhs.dims is None or rhs.dims is None or numbers is None:
@@ -34,7 +35,7 @@ def xla_dot(c: InferenceContext, lhs: Shape, rhs: Shape, *, dimension_numbers: s
 
 @tf("XlaGather")
 def xla_gather(
-    c: InferenceContext, operand: Shape, start_indices: Shape, slice_sizes: Value, *, dimension_numbers: str
+    c: TensorFlowContext, operand: Shape, start_indices: Shape, slice_sizes: Value, *, dimension_numbers: str
 ) -> Shape:
     """[*S], indices, sizes [R] -> the axes of the indices except that of the coordinates, and those of a slice."""
     numbers = parse_numbers(c, dimension_numbers)

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from opdefs.rules.contents.elements import known_ints
 from opdefs.tf.common import share_rank
+from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import XLA_FIELDS, convolution_axes, convolved_shape, dilated_window_count
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import Value
 
 
-def _steps(c: InferenceContext, values: Value, rank: int, name: str) -> Sequence[int | None]:
+def _steps(c: TensorFlowContext, values: Value, rank: int, name: str) -> Sequence[int | None]:
     """Positive numbers, one per axis; None for unknown ones."""
     known = known_ints(values)
     if known is None:
@@ -23,7 +24,7 @@ def _steps(c: InferenceContext, values: Value, rank: int, name: str) -> Sequence
     return known
 
 
-def _pads(c: InferenceContext, padding: Value, rank: int) -> Sequence[int | None]:
+def _pads(c: TensorFlowContext, padding: Value, rank: int) -> Sequence[int | None]:
     """The sums of the paddings before and after each axis; None for unknown ones."""
     known = known_ints(padding)
     if known is None:
@@ -34,7 +35,7 @@ def _pads(c: InferenceContext, padding: Value, rank: int) -> Sequence[int | None
 
 
 def _size(
-    c: InferenceContext,
+    c: TensorFlowContext,
     size: Dim,
     kernel: Dim | None,
     stride: int | None,
@@ -50,7 +51,7 @@ def _size(
 
 @tf("XlaReduceWindow")
 def xla_reduce_window(
-    c: InferenceContext,
+    c: TensorFlowContext,
     input_: Shape,
     init_value: Shape,
     window_dimensions: Value,
@@ -73,7 +74,7 @@ def xla_reduce_window(
 
 @tf("XlaConv")
 def xla_conv(
-    c: InferenceContext,
+    c: TensorFlowContext,
     lhs: Shape,
     rhs: Shape,
     window_strides: Value,
@@ -90,7 +91,7 @@ def xla_conv(
 
 @tf("XlaConvV2")
 def xla_conv_with_batch_groups(
-    c: InferenceContext,
+    c: TensorFlowContext,
     lhs: Shape,
     rhs: Shape,
     window_strides: Value,
@@ -109,7 +110,7 @@ def xla_conv_with_batch_groups(
 
 
 def _conv(
-    c: InferenceContext,
+    c: TensorFlowContext,
     lhs: Shape,
     rhs: Shape,
     window_strides: Value,

@@ -66,8 +66,6 @@ class _Instance:
 
 def count(inference: Inference) -> CostTable:
     """The costs of all nodes. Raises LimitError where functions and bodies expand to too many nodes."""
-    if inference.table.epoch != inference.store.epoch:
-        inference.table.refresh()
     walk = _Walk(inference)
     rows: Rows = {}
     walk.run(_Instance(inference, "", walk.constants(inference), (), rows))

@@ -69,9 +69,7 @@ def _merge(inference: Inference, old: int, new: int, first_atom: int) -> int:
         merged = _merge_tensors(store, first, second, first_atom)
     except ShapeError:  # the second run reports it
         return new
-    number = table.add(merged)
-    table.refresh()
-    return number
+    return table.add_any(merged)
 
 
 def _merge_tensors(store: ShapeStore, first: TensorType, second: TensorType, first_atom: int) -> Type:

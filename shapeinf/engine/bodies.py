@@ -101,7 +101,6 @@ class BoundBody:
         try:
             if condition is not None:
                 try_condition(store, condition.expression, Source("", "the condition of the branch"))
-                outer.table.refresh()
                 entered = store.copy()
             self._run_trip(child, trip)
             return [canonicalize(store, output) for output in output_types(child)]
@@ -148,7 +147,6 @@ class BoundBody:
                 self.outer.path + self.step.site, "one of the branches runs, and neither accepts other sizes"
             )
             add_common(self.outer.store, first, second, source)
-            self.outer.table.refresh()
 
     def _extend_calls(self, callee: FunctionReference, certain: bool) -> tuple[FunctionKey, ...]:
         """The call stack with this function on top. Raises LimitError for a stack that is too deep.

@@ -21,8 +21,6 @@ from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Typ
 
 def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
     """The types of all values of the bodies and functions that ran, by path and name."""
-    if inference.table.epoch != inference.store.epoch:
-        inference.table.refresh()
     bodies = _bodies((inference,), "", {})
     return {name: info for body in bodies for name, info in _values(body)}
 

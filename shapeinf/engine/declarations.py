@@ -92,8 +92,7 @@ class Refiner:
         inferred = table.get(number)
         assert inferred is not None
         refined = self._refine(inference, inferred, index)
-        if inference.store.epoch != table.epoch:
-            table.refresh()
+        table.keep_up()  # for the rows that follow
         return number if refined is inferred else table.add(refined)
 
     def _refine(self, inference: Inference, inferred: Type, index: int) -> Type:

@@ -57,7 +57,8 @@ def leave_loop(inference: Inference, group: list[int]) -> None:
     if op_def is None or op_def.loop is None or len(entering) < len(first):
         return
     rule: LoopRule = op_def.loop
-    c = InferenceContext(op_def, (), {}, inference.store, f"{inference.path}{step.site}")
+    context = op_def.context or InferenceContext
+    c = context(op_def, (), {}, inference.store, f"{inference.path}{step.site}")
     test = FrameBody(inference, frame, [frame.condition])
     trip = FrameBody(inference, frame, [header.next for header in frame.headers])
     before = inference.store.copy()
@@ -65,12 +66,10 @@ def leave_loop(inference: Inference, group: list[int]) -> None:
         results = rule(c, test, trip, entering)
     except (ShapeError, NotKnown):  # what is known without the rule stays
         inference.store.reset(before)
-        inference.table.refresh()
         return
     for header, value in zip(frame.headers, results, strict=True):
-        number = inference.table.add(value)
+        number = inference.table.add_any(value)
         inference.exits.update(dict.fromkeys(header.exits, number))
-    inference.table.refresh()
 
 
 def share_exit_types(inference: Inference, rows: Iterable[int]) -> None:
@@ -168,8 +167,7 @@ class FrameBody:
         outer.require_run(len(self.frame.rows))
         child = self.last = outer.what_if_copy()
         for header, value in zip(self.frame.headers, inputs, strict=True):
-            child.numbers[header.value] = 0 if value is None else outer.table.add(value)
-        outer.table.refresh()
+            child.numbers[header.value] = 0 if value is None else outer.table.add_any(value)
         with outer.store.relaxer.inside(f"{self.frame.headers[0].row}:{'any' if trip is None else trip};"):
             for group in self._groups():
                 child.run_group(group)

@@ -26,7 +26,7 @@ from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.conditions import truth_of, truths_of_join
 from shapeinf.engine.repeated_calls import RepeatableCall, RepeatedCalls, is_repeatable, repeated_outputs
 from shapeinf.engine.saved_store import SavedStore, state_of
-from shapeinf.engine.type_table import NOTHING, TypeTable, canonicalize, unknown_type
+from shapeinf.engine.type_table import NOTHING, TypeTable, unknown_type
 from shapeinf.errors import ModelError, NotKnown, ShapeError, Source, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
@@ -169,7 +169,6 @@ class Inference:
             self._initial_store = None
         else:
             self._initial_store = store.copy()
-            self.table.refresh()
 
     @property
     def initial_store(self) -> ShapeStore:
@@ -186,7 +185,7 @@ class Inference:
     def set_type(self, name: str, new: Type | None) -> None:
         """Set the type of an input or constant; None where nothing is known of it."""
         self.input_types[name] = new
-        self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
+        self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add_any(new)  # a dim may be bound
 
     def fork(self, compiled: CompiledGraph | None = None) -> Inference:
         """An independent copy to run further, within the same budget; `compiled` may have other nodes on its slots.
@@ -284,10 +283,9 @@ class Inference:
         self.visited += len(compiled.rows) - start
 
     def forget_calls(self) -> None:
-        """Clear the memo and bring types up to date, after constraints were undone on which calls may depend."""
+        """Clear the memo, after constraints were undone on which calls may depend."""
         self._memo.clear()
         self._conditional_memos.clear()
-        self.table.refresh()
 
     def update(self, changed: Iterable[int]) -> None:
         """Visit the nodes that read a changed slot, and in turn those that read a slot that this changes.
@@ -342,15 +340,12 @@ class Inference:
 
     def type_of(self, slot: int) -> Type | None:
         """The type of a slot, in canonical form; None for a value that no node has computed."""
-        if self.table.epoch != self.store.epoch:
-            self.table.refresh()
         return self.table.get(self.numbers[slot])
 
     def shared_call_key(self, step: NodeStep) -> Hashable:
         """A key that is equal for nodes that share a memoized call: the first one ran, the others took its outputs."""
-        if self.table.epoch != self.store.epoch:
-            self.table.refresh()
-        return (id(self._memo), step.operation, *(self.table.canonical[self.numbers[slot]] for slot in step.inputs))
+        numbers = map(self.numbers.__getitem__, step.inputs)
+        return (id(self._memo), step.operation, *map(self.table.canonical.__getitem__, numbers))
 
     # -- one node ----------------------------------------------------------------------------------------------------
 
@@ -392,9 +387,8 @@ class Inference:
             source = Source("", "the condition of the branch")
             if not isinstance(condition, Condition) or not try_condition(store, condition.expression, source):
                 return self.outputs_of(index, row)
-            self.table.refresh()
             types = map(self.table.types.__getitem__, self.outputs_of(index, row))
-            return [0 if t is None else self.table.add(canonicalize(store, t)) for t in types]
+            return [0 if t is None else self.table.add_any(t) for t in types]
         finally:
             self._memo, self.certain, store.tentative = state
             self._conditional = False
@@ -410,7 +404,6 @@ class Inference:
         """Undo what was added to the store since it was saved."""
         if saved.differs_from(self.store):
             self.store.reset(saved.store)
-            self.table.refresh()
             self._saved = SavedStore(saved.store, state_of(self.store))
 
     def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
@@ -438,8 +431,7 @@ class Inference:
         if self.created_unknowns:
             self.open_calls.append(OpenCall(index, key, len(self.store.changed_symbols)))
         self.created_unknowns = created_before or self.created_unknowns
-        if self.store.epoch != table.epoch:
-            table.refresh()
+        table.keep_up()
         return outputs
 
     def _leaves_repeatable(self, index: int, row: Row, operation: Operation) -> bool:

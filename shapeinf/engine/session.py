@@ -131,7 +131,6 @@ class Session:
         before = list(inference.numbers)
         for name, new in types.items():
             inference.set_type(name, new)
-        inference.table.refresh()  # the new types are canonical: a dim of them may be bound
         inference.visited = 0
         inference.infer_smaller = session.infer_smaller
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])

@@ -44,11 +44,8 @@ def has_unknowns(shape: Shape) -> bool:
 
 def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
     """The types of all values of a graph by name; equal types share one record."""
-    table = inference.table
-    if table.epoch != inference.store.epoch:
-        table.refresh()
-    types = table.types
-    numbers = [table.canonical[number] for number in inference.numbers]
+    types = inference.table.types
+    numbers = [*map(inference.table.canonical.__getitem__, inference.numbers)]
     values = {number: types[number] for number in set(numbers)}
     records = {number: tensor_info(value) for number, value in values.items()}
     return dict(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
@@ -57,8 +54,6 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
 def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:
     """The shapes of the outputs of nodes, each with a number of values that have it; a shape may be listed twice."""
     table, numbers = inference.table, inference.numbers
-    if table.epoch != inference.store.epoch:
-        table.refresh()
     counts: dict[int, int] = {}
     for number, count in Counter(map(numbers.__getitem__, inference.compiled.output_slots)).items():
         number = table.canonical[number]

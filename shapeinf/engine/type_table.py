@@ -35,16 +35,18 @@ class TypeTable:
     """Numbers of types; equal types have equal numbers.
 
     `canonical[n]` is the number of the canonical form of type n, `type_only[n]` that of the same form without contents.
-    Both hold for the constraints at the last `refresh`; call it whenever `store.epoch` has changed.
+    Both are brought up to date when they are read; a caller that keeps one of these lists calls `keep_up` after
+    everything that may add constraints. A type that is added must be in canonical form, else use `add_any`.
     """
 
     def __init__(self, store: ShapeStore) -> None:
         """A table with "no type" alone."""
         self.store = store
-        self.epoch = store.epoch
         self.types: list[Type | None] = [None]
-        self.canonical: list[int] = [NOTHING]
-        self.type_only: list[int] = [NOTHING]
+        self._epoch = store.epoch
+        """The version of the canonical forms of the store that `_canonical` and `_type_only` are for."""
+        self._canonical: list[int] = [NOTHING]
+        self._type_only: list[int] = [NOTHING]
         self._numbers: dict[Hashable, int] = {}
         self._unranked: list[int] = []
         """The types whose canonical form can change by more than their symbols; see `_symbols`."""
@@ -59,17 +61,38 @@ class TypeTable:
 
     def fork(self, store: ShapeStore) -> TypeTable:
         """A copy of the table for a copy of the store; later additions to one are not in the other."""
-        self.refresh()
+        self._refresh()
         other = TypeTable(store)
-        other.types, other.canonical, other.type_only = list(self.types), list(self.canonical), list(self.type_only)
+        other.types, other._canonical, other._type_only = list(self.types), list(self._canonical), list(self._type_only)
         other._numbers, other._unranked = dict(self._numbers), list(self._unranked)
         other._using = {symbol: list(numbers) for symbol, numbers in self._using.items()}
         other._same = {number: list(numbers) for number, numbers in self._same.items()}
         other._new_numbers = list(self._new_numbers)
         return other
 
+    @property
+    def canonical(self) -> list[int]:
+        """For each type the number of its canonical form."""
+        self.keep_up()
+        return self._canonical
+
+    @property
+    def type_only(self) -> list[int]:
+        """For each type the number of its canonical form without contents."""
+        self.keep_up()
+        return self._type_only
+
+    def keep_up(self) -> None:
+        """Bring canonical forms up to date, in the lists that they are in."""
+        if self.store.epoch != self._epoch:
+            self._refresh()
+
+    def add_any(self, new: Type) -> int:
+        """As `add`, for a type that need not be in canonical form."""
+        return self.add(canonicalize(self.store, new))
+
     def add(self, new: Type) -> int:
-        """The number of a type, which is added if it is new."""
+        """The number of a type in canonical form, which is added if it is new."""
         if not isinstance(new, TensorType):
             return self._numbers.get(new) or self._append(new, new)
         contents = new.elements if new.__class__ is PartialTensor else new.contents
@@ -85,15 +108,15 @@ class TypeTable:
             number = self._append(key, new)
             key = (new.dtype, dims, None)
             without = self._numbers.get(key) or self._append(key, PartialTensor(new.dtype, new.shape, None))
-            self.type_only[number] = without
+            self._type_only[number] = without
         return number
 
     def _append(self, key: Hashable, new: Type) -> int:
-        """Add a type and return its number; until the next refresh it is its own canonical form."""
+        """Add a type, which is its own canonical form, and return its number."""
         number = self._numbers[key] = len(self.types)
         self.types.append(new)
-        self.canonical.append(number)
-        self.type_only.append(number)
+        self._canonical.append(number)
+        self._type_only.append(number)
         self._new_numbers.append(number)
         return number
 
@@ -106,10 +129,10 @@ class TypeTable:
         del self._new_numbers[before:]  # without symbols, its canonical form never changes
         return number
 
-    def refresh(self) -> None:
-        """Update `canonical` and `type_only` for new types, and for those whose symbols have changed."""
+    def _refresh(self) -> None:
+        """Update canonical forms of new types, and of those whose symbols have changed."""
         store = self.store
-        self.epoch = store.epoch
+        self._epoch = store.epoch
         affected = {
             n for symbol in set(store.changed_symbols[self._read_changes :]) for n in self._using.get(symbol, ())
         }
@@ -140,18 +163,19 @@ class TypeTable:
         contents = isinstance(new, TensorType) and new.contents is not None
         type_only = self.add(drop_contents(new)) if contents else canonical
         if canonical == number:
-            self.canonical[number], self.type_only[number] = number, type_only
+            self._canonical[number], self._type_only[number] = number, type_only
             return
         for equal in (number, *self._same.pop(number, ())):
-            if equal != number and self.canonical[equal] != number:
+            if equal != number and self._canonical[equal] != number:
                 continue  # a constraint was undone since, and its canonical form is another one
-            if self.canonical[equal] != canonical:
+            if self._canonical[equal] != canonical:
                 self._same.setdefault(canonical, []).append(equal)
-            self.canonical[equal], self.type_only[equal] = canonical, type_only
+            self._canonical[equal], self._type_only[equal] = canonical, type_only
 
     def get(self, number: int) -> Type | None:
         """The canonical form of the type with this number."""
-        return self.types[self.canonical[number]]
+        self.keep_up()
+        return self.types[self._canonical[number]]
 
 
 def _symbols(old: Type) -> frozenset[Dimension] | None:

@@ -19,7 +19,7 @@ from shapeinf.explain.points import GraphFrame, Point, find_value, size_in, tens
 from shapeinf.explain.probe import blockers, sources
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, Dimension
-from shapeinf.ops.rule_context import Terms
+from shapeinf.ops.context import Terms
 from shapeinf.solver.budget import WORK, cut_text
 
 _NO_TERMS: Terms = {}

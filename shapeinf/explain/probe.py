@@ -16,7 +16,7 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.evaluation import substitute
 from shapeinf.graph import MISSING
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
-from shapeinf.ops.rule_context import SizeTerms, Terms
+from shapeinf.ops.context import SizeTerms, Terms
 
 MOST_ELEMENTS = 64
 """The most elements of contents that are probed: longer ones are no shape."""

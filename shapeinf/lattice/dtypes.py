@@ -142,3 +142,6 @@ INTEGER_RANGES = {
     if dtype.bits is not None and dtype.kind in ("integer", "quantized")
 }
 """The least and the greatest number of each type of integers, or of quantized numbers: `{"uint8": (0, 255), ...}`."""
+
+INT64_MAX = INTEGER_RANGES["int64"][1]
+"""The largest size, and the largest number of elements."""

@@ -98,8 +98,6 @@ class TimelineBuilder:
         return self._layouts[name]
 
     def _type_index(self, run: Inference, slot: int) -> int:
-        if run.table.epoch != self.store.epoch:
-            run.table.refresh()
         return run.table.canonical[run.numbers[slot]]
 
     def _types(self, live_range: LiveRange) -> list[Type | None]:

@@ -27,7 +27,6 @@ __all__ = [
     "Ints",
     "OpCost",
     "OpDef",
-    "OpDefBuilder",
     "OpRegistry",
     "Operand",
     "Outcome",
@@ -39,15 +38,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from shapeinf.ops.builder import OpDefBuilder
     from shapeinf.ops.cost import CostContext, CostRule, OpCost
-else:  # most models need neither costs nor the builder of TensorFlow's OpDefs
+else:  # most models need no costs
     __getattr__ = import_on_first_use(
         __name__,
         {
             "CostContext": "shapeinf.ops.cost",
             "CostRule": "shapeinf.ops.cost",
             "OpCost": "shapeinf.ops.cost",
-            "OpDefBuilder": "shapeinf.ops.builder",
         },
     )

@@ -11,8 +11,8 @@ from shapeinf.graph import InputContents
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops.bodies import Body
+from shapeinf.ops.context import SizeTerms
 from shapeinf.ops.opdef import OpDef
-from shapeinf.ops.rule_context import SizeTerms
 from shapeinf.ops.run import Call, Contents, Outcome
 
 _MAX_CALLS = 256

@@ -121,6 +121,7 @@ class OpDef:
             `conformance`).
         any_attribute: runtimes accept attributes that the definition lacks.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
+        context: what its shape function gets, where the dialect extends `InferenceContext`.
     """
 
     name: str
@@ -148,6 +149,7 @@ class OpDef:
     complete: bool = False
     any_attribute: bool = False
     container: Literal["", "pack", "unpack"] = ""
+    context: type[InferenceContext] | None = None
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
         """The operator with one argument for each value of a node, whose attributes and numbers of values these are."""

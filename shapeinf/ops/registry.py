@@ -18,6 +18,7 @@ import attrs
 
 from shapeinf.errors import OpDefError, StaleTableError
 from shapeinf.graph import Graph
+from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import LoopRule, OpDef
@@ -84,6 +85,7 @@ class Dialect:
         axes: the modules that register axis rules, likewise.
         signatures: the table of the rules of its own packages; a module of these is imported when an operator of it is
             first looked up. Other rules are inspected when they are registered.
+        context: what its shape functions get, where that is not `InferenceContext` itself.
 
     >>> toy = Dialect("toy")
     >>> @toy("Same")
@@ -103,9 +105,11 @@ class Dialect:
         costs: Iterable[str] = (),
         axes: Iterable[str] = (),
         signatures: SignatureTable | None = None,
+        context: type[InferenceContext] = InferenceContext,
     ) -> None:
         """A dialect with the rules of a table."""
         self.name = name
+        self.context = context
         self.signatures = SignatureTable() if signatures is None else signatures
         self.schemas = schemas
         self.history = history
@@ -325,6 +329,7 @@ class Dialect:
             loop=registered.loop,
             back_edge=registered.back_edge,
             container=registered.container,
+            context=self.context,
         )
 
     def _make_rule(self, domain: str, op: str, entry: _Registration) -> Rule:

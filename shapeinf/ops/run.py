@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.graph import DeclaredType, FunctionReference, Graph
 from shapeinf.lattice import (
-    HandleType,
     OptionalType,
     PartialTensor,
     SequenceType,
@@ -24,11 +23,10 @@ from shapeinf.lattice import (
 from shapeinf.lattice.dtypes import KINDS
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops.bodies import Body
-from shapeinf.ops.context import InferenceContext
+from shapeinf.ops.context import InferenceContext, SizeTerms
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.ops.rule import InputUse
-from shapeinf.ops.rule_context import SizeTerms
 
 MAX_VALUES = 1 << 16
 """The most values that one argument of an operator may stand for; a file with more is damaged or hostile."""
@@ -83,6 +81,7 @@ class Call:
         assert op_def.rule is not None
         self.op_def = op_def
         self.rule = op_def.rule
+        self._context = op_def.context or InferenceContext
         self.attributes = attributes
         self.version = version
         self.wanted = wanted
@@ -132,7 +131,7 @@ class Call:
             return self._constant
         if self._counted:
             self._check_count(len(inputs))
-        c = InferenceContext(self.op_def, inputs, self.attributes, store, site, self.version, self.outputs)
+        c = self._context(self.op_def, inputs, self.attributes, store, site, self.version, self.outputs)
         c.wanted = self.wanted
         if self._written is not None:
             c.written = self._written
@@ -169,11 +168,11 @@ class Call:
         keywords = self._keywords = self.rule.keywords(self.attributes)
         return keywords
 
-    def _run_raw(self, c: InferenceContext) -> tuple[Shape | HandleType, ...]:
-        """The outputs that a raw rule sets."""
-        self.rule.function(c)
-        c.created_unknowns = True  # perhaps in the scope or the store, and not by a method of the context
-        return tuple([c.output_type(i) for i in range(self.outputs)])
+    def _run_raw(self, c: InferenceContext) -> object:
+        """The outputs of a raw rule: those that it sets, else those that it returns."""
+        returned = self.rule.function(c)
+        outputs = c.collect_outputs()
+        return returned if outputs is None else tuple(outputs[: self.outputs])
 
     def _check_count(self, count: int) -> None:
         """Raise ShapeError for a wrong number of inputs."""

@@ -12,11 +12,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from opdefs.tf import bias, collectives, common, contraction, windows
+from opdefs.tf import TensorFlowContext, bias, collectives, common, contraction, windows
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Shape, ShapeStore, TensorType
-from shapeinf.ops import InferenceContext, OpDef
+from shapeinf.ops import OpDef
 
 from .conftest import need, vectors
 
@@ -101,7 +101,7 @@ def context(handles, record):
     fields = record.get("ctx", {})
     shapes = fields.get("inputs", record.get("inputs", []))
     attributes = {k: v for k, v in record.get("attrs", {}).items() if not isinstance(v, dict)}
-    c = InferenceContext(
+    c = TensorFlowContext(
         OpDef("op"),
         [TensorType(None, handles.shape(s)) for s in shapes],
         attributes,

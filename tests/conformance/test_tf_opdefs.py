@@ -2,8 +2,8 @@
 
 import pytest
 
+from opdefs.tf import OpDefBuilder
 from shapeinf.errors import OpDefError
-from shapeinf.ops import OpDefBuilder
 
 from .conftest import need, vectors
 

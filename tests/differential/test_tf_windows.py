@@ -7,11 +7,10 @@ import itertools
 
 import pytest
 
-from opdefs.tf import tf
+from opdefs.tf import TensorFlowContext, tf
 from opdefs.tf.windows import windowed_output_size
 from shapeinf.errors import Contradiction, Source
 from shapeinf.lattice import ShapeStore
-from shapeinf.ops import InferenceContext
 
 MOST = 14
 WINDOWS = list(itertools.product((1, 2, 3, 5), (1, 2, 3), (1, 2)))
@@ -27,7 +26,7 @@ def windows(size, window, stride, dilation):
 def inferred(size, window, stride, dilation):
     """The number that the rule infers for a size that depends on data, after it is bound; None for a contradiction."""
     store = ShapeStore()
-    context = InferenceContext(tf.lookup("", "MaxPool", 0), [], {}, store, "node")
+    context = TensorFlowContext(tf.lookup("", "MaxPool", 0), [], {}, store, "node")
     length = store.scope.fresh("length", 0, MOST)
     count = windowed_output_size(context, length, window, dilation, stride, "VALID")
     try:

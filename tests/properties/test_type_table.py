@@ -65,10 +65,10 @@ def test_every_number_is_that_of_the_canonical_type(steps):
         elif step == "reset" and before:
             store.reset(before.pop())
         elif step == "refresh":
-            table.refresh()
+            table.keep_up()
         elif step == "ask":
             store.interval(parse_dim(operands[0], store.scope))
-    table.refresh()
+    table.keep_up()
     for d in (parse_dim(text, store.scope) for text in TEXTS):
         assert (store.canon(d), store.interval(d)) == (store.copy().canon(d), store.copy().interval(d))
     for number, known in enumerate(table.types[:]):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from opdefs.tf.context.structure import StructureContext
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS, TF_NAMES
-from shapeinf.ops.rule_context import tf_shape
-from shapeinf.ops.structure import INT64_MAX, StructureMixin
+from shapeinf.lattice.dtypes import INT64_MAX, INTEGER_RANGES, KINDS, TF_NAMES
+from shapeinf.ops.context import tf_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,7 +63,7 @@ def _scalar(tensor: _KnownTensor, index: int | None = None) -> int:
     return int(tensor.elements[index])
 
 
-class TensorsMixin(StructureMixin):
+class ContentsContext(StructureContext):
     """Methods that read shapes and dims from the contents of inputs."""
 
     input_tensors: Sequence[Array | None] | None = None

@@ -13,9 +13,10 @@ import ast
 import re
 from typing import Any, NamedTuple
 
+from opdefs.tf.context import TensorFlowContext
 from shapeinf.errors import OpDefError
 from shapeinf.lattice.dtypes import FROM_TF_NAMES
-from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
+from shapeinf.ops import ArgDef, AttrDef, OpDef, Rule
 
 _REAL = (
     "float",
@@ -118,12 +119,17 @@ class OpDefBuilder:
         rule = self._rule()
         stateful = self._stateful or any(a.type == "resource" for a in (*inputs, *outputs))
         return OpDef(
-            self.name, "tf", inputs=inputs, outputs=outputs, attributes=attributes, stateful=stateful, rule=rule
+            self.name,
+            "tf",
+            inputs=inputs,
+            outputs=outputs,
+            attributes=attributes,
+            stateful=stateful,
+            rule=rule,
+            context=TensorFlowContext,
         )
 
-    def _rule(self) -> Any:
-        from shapeinf.ops.rule import Rule
-
+    def _rule(self) -> Rule | None:
         function = self._shape_fns[0] if self._shape_fns else None
         return Rule.from_function(function) if callable(function) else None
 

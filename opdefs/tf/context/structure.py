@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from opdefs.rules.operands import is_unit
 from shapeinf.errors import Contradiction, ShapeError
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Shape
-from shapeinf.ops.rule_context import RuleContext
+from shapeinf.lattice.dtypes import INT64_MAX
+from shapeinf.ops import InferenceContext
 
-INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
 MAX_UNKNOWN_RANK = 2**16
 """The largest rank of a shape of unknown sizes; a file with a larger one is damaged."""
 
 
-class StructureMixin(RuleContext):
+class StructureContext(InferenceContext):
     """Construction, checks, slicing and concatenation of shapes; checked arithmetic."""
 
     # -- construction ------------------------------------------------------------------------------------------------
@@ -48,11 +49,6 @@ class StructureMixin(RuleContext):
     def matrix(self, rows: Dim | None, columns: Dim | None) -> Shape:
         """The shape of a matrix."""
         return self.make_shape((rows, columns))
-
-    def unknown_shape(self) -> Shape:
-        """A new unknown rank."""
-        self.created_unknowns = True
-        return Shape.unknown()
 
     def unknown_shape_of_rank(self, rank: int) -> Shape:
         """Unknown dims; -1 is an unknown rank. Raises ShapeError below -1."""
@@ -87,7 +83,7 @@ class StructureMixin(RuleContext):
 
     def with_rank(self, shape: Shape, rank: int) -> Shape:
         """The shape, which must have this rank; an unknown rank is bound to it."""
-        _check_rank(rank)
+        _require_int32(rank)
         known = self.store.canon_shape(shape)
         if known.dims is None:
             return self.merge(known, self.unknown_shape_of_rank(rank))
@@ -97,7 +93,7 @@ class StructureMixin(RuleContext):
 
     def with_rank_at_least(self, shape: Shape, rank: int) -> Shape:
         """The shape, which must have this rank or more (an unknown rank stays unknown)."""
-        _check_rank(rank)
+        _require_int32(rank)
         known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) < rank:
             raise ShapeError(f"Shape must be at least rank {rank} but is rank {len(known.dims)}")
@@ -105,7 +101,7 @@ class StructureMixin(RuleContext):
 
     def with_rank_at_most(self, shape: Shape, rank: int) -> Shape:
         """The shape, which must have this rank or less (an unknown rank stays unknown)."""
-        _check_rank(rank)
+        _require_int32(rank)
         known = self.store.canon_shape(shape)
         if known.dims is not None and len(known.dims) > rank:
             raise ShapeError(f"Shape must be at most rank {rank} but is rank {len(known.dims)}")
@@ -118,8 +114,6 @@ class StructureMixin(RuleContext):
             raise ShapeError(f"Dimension must be {value} but is {known}")
         return known if value == -1 else self.merge(known, value)
 
-    # -- merge and relax ---------------------------------------------------------------------------------------------
-
     def merge_prefix(self, shape: Shape, prefix: Shape) -> tuple[Shape, Shape]:
         """Merge the first dims of a shape with a prefix; both with the merged dims."""
         full, part = self.store.canon_shape(shape), self.store.canon_shape(prefix)
@@ -128,20 +122,6 @@ class StructureMixin(RuleContext):
         self.with_rank_at_least(full, len(part.dims))
         merged = tuple(self.merge(a, b) for a, b in zip(full.dims, part.dims, strict=False))
         return Shape((*merged, *full.dims[len(merged) :])), Shape(merged)
-
-    def relax(self, old: Shape, new: Shape) -> Shape:
-        """The join of two shapes of which either may be true; see docs/tensorflow-api.md."""
-        self.created_unknowns = True
-        return self.store.relaxer.shape(old, new, self._relax_site())
-
-    def relax_dim(self, old: Dim, new: Dim) -> Dim:
-        """The join of two sizes of which either may be true."""
-        self.created_unknowns = True
-        return self.store.relaxer.dim(old, new, self._relax_site())
-
-    def _relax_site(self) -> str:
-        self._relaxed += 1
-        return f"{self.site}.relax{self._relaxed}"
 
     # -- slicing and concatenation -----------------------------------------------------------------------------------
 
@@ -206,7 +186,7 @@ class StructureMixin(RuleContext):
     def divide(self, dividend: Dim, divisor: Dim | None, evenly_divisible: bool = False) -> Dim:
         """The quotient, rounded down. Raises ShapeError where it must be exact and is not, and for divisors below 1."""
         a, b = self.store.canon(dividend), self.unknown_dim() if divisor is None else self.store.canon(divisor)
-        if isinstance(b, int) and b == 1:
+        if is_unit(b):
             return a
         if not isinstance(a, int) or not isinstance(b, int):
             return self._symbolic_quotient(a, b, evenly_divisible)
@@ -242,7 +222,7 @@ def _check_size(result: Dim, message: str) -> Dim:
     return result
 
 
-def _check_rank(rank: int) -> None:
+def _require_int32(rank: int) -> None:
     if rank > INT32_MAX:
         raise ShapeError("Rank cannot exceed kint32max")
 
