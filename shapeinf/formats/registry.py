@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from stat import S_ISREG
 from typing import Any, NamedTuple, TextIO
 
 import attrs
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
-from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions
+from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions, open_regular
 from shapeinf.formats.foreign import explain_failure, identify_by_content, identify_compressed, identify_folder
 from shapeinf.formats.objects import model_of_object
+from shapeinf.formats.read_files import files_of
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
@@ -76,8 +76,8 @@ class Candidate:
         if self.text is None:
             return b""
         try:
-            with open(self.text, "rb", buffering=0) as file:
-                return file.read(HEAD) if S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+            with open_regular(self.text, buffered=False) as file:
+                return file.read(HEAD)
         except (OSError, ValueError):  # the reader of the format reports the error of the path
             return b""
 
@@ -184,6 +184,7 @@ class FormatRegistry:
             if annotate is not None:
                 raise ShapeInferenceError(f"annotate has no effect: {chosen.title} models are written with all types")
         try:
+            files_of(graph).check()
             if chosen.write_with_options is not None:
                 options = WriteOptions(external_data or "keep", annotate or "chains")
                 chosen.write_with_options(graph, annotation, target, options)

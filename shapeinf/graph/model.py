@@ -157,6 +157,7 @@ class Graph:
         source: the path of the file; None for a graph in memory.
         locations: the positions of nodes in the source text, by the names of the nodes.
         model: the reader's own object, for writing.
+        files: the reader's record of the files that it has read, for writing.
     """
 
     name: str = ""
@@ -181,6 +182,7 @@ class Graph:
     source: str | None = None
     locations: dict[str, str] = Factory(dict)
     model: Any = None
+    files: Any = None
 
     def __repr__(self) -> str:
         """Name, dialect and counts: a graph has too many nodes and constants to list."""

@@ -17,6 +17,7 @@ from shapeinf.checks import ModelChecker, check
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, ModelError, ShapeError, ShapeInferenceError
 from shapeinf.formats import FORMATS, FormatOptions
+from shapeinf.formats.files import open_regular
 from shapeinf.inputs.config import Config, read_config
 from shapeinf.report import Summary, summarize
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
@@ -95,7 +96,7 @@ def _scan(candidate: Candidate, options: ScanOptions, file: str) -> ModelRow:
 
 def _sha256(file: str) -> str:
     digest = hashlib.sha256()
-    with open(file, "rb") as stream:
+    with open_regular(file) as stream:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()

@@ -6,6 +6,7 @@ import os
 import re
 from typing import Literal
 
+from shapeinf.formats.files import open_regular
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, varint
 from shapeinf.formats.registry import HEAD
 
@@ -41,7 +42,7 @@ def file_of_folder(path: str) -> str | None:
         if os.path.isfile(file):
             if name != FILES[-1]:
                 return name
-            with open(file, "rb") as document:
+            with open_regular(file) as document:
                 return name if is_web_document(document.read(HEAD)) else None
     return None
 
