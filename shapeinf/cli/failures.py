@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo_lines, stop
+from shapeinf.cli.output import FAILURE, STDOUT, USAGE, VIOLATION, echo_lines, stop
 from shapeinf.errors import (
     Contradiction,
     DimSyntaxError,
@@ -53,6 +53,8 @@ def readable_errors(model: str = "") -> Iterator[None]:
     except BrokenPipeError:  # `shapeinf infer ... | head`: click ends without a message
         raise
     except OSError as error:
+        if error.filename == STDOUT:  # the group ends the process, without what is buffered
+            raise
         stop(FAILURE, escape_unprintable(f"{error.filename or 'file'}: {error.strerror or error}"))
     except Exception as error:
         stop(

@@ -103,7 +103,7 @@ def open_regular(path: str, *, pipe: bool = False, buffered: bool = True) -> Bin
     except OSError:
         file.close()
         raise
-    return file  # type: ignore[return-value]
+    return file
 
 
 def _check_mode(mode: int, path: str, *, pipe: bool) -> None:
@@ -138,7 +138,7 @@ def replace_file(path: str) -> Iterator[BinaryIO]:
     temporary = os.path.join(folder, f".{name[:_LONGEST_STEM]}.{os.urandom(4).hex()}.part")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            yield file  # type: ignore[misc]
+            yield file
             file.flush()
             os.chmod(temporary, _final_mode(target, temporary))
             os.fsync(file.fileno())

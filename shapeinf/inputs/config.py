@@ -93,11 +93,12 @@ def load_toml(path: str) -> dict[str, Any]:
     return table
 
 
-def _depth(table: object) -> int:
+def _depth(table: dict[str, Any]) -> int:
     """The nesting of tables and arrays, up to one level more than `MAX_DEPTH`: dotted keys nest without recursion."""
-    level, depth = [table], 0
+    level: list[Any] = [table]
+    depth = 0
     while level and depth <= MAX_DEPTH:
-        inner = [value.values() if isinstance(value, dict) else value for value in level]
+        inner = [list(value.values()) if isinstance(value, dict) else value for value in level]
         level = [item for values in inner for item in values if isinstance(item, (dict, list))]
         depth += 1
     return depth
