@@ -136,6 +136,8 @@ class Graph:
     Args:
         name: the name in the file.
         dialect: the dialect of the operators.
+        format: the name of the format that the graph was read from, empty for a graph in memory: several formats may
+            have the operators of one dialect.
         opsets: the version of each domain.
         inputs: the names of the inputs.
         outputs: the names of the outputs.
@@ -175,6 +177,7 @@ class Graph:
     traced: bool = False
     cyclic: bool = False
     external: bool = False
+    format: str = ""
     assumptions: list[str] = Factory(list)
     diagnostics: list[Diagnostic] = Factory(list)
     producer: str = ""

@@ -31,7 +31,7 @@ def path_or_bytes(graph: Graph) -> str | bytes:
 
 def model_bytes(graph: Graph) -> bytes:
     """The bytes of the model. Raises ModelError for one that is not ONNX or too large, Refusal for a file over 2 GB."""
-    if graph.dialect != "onnx":
+    if (graph.format or graph.dialect) != "onnx":
         raise ModelError("only an ONNX model can be run here", node=graph.source)
     if isinstance(graph.model, bytes):
         return graph.model

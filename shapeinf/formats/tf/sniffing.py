@@ -151,4 +151,7 @@ def _is_meta_info(data: bytes) -> bool:
         return end >= len(data) or _is_meta_info(data[end:])
     if number == 2:
         return data[start:end] == b"" or _field(data, start)[:2] == (1, BYTES)
-    return 3 <= number <= 8
+    if number == 3:  # an Any, which has a URL first: Core ML's descriptions have another message here
+        number, kind, start, end = _field(data, start)
+        return (number, kind) == (1, BYTES) and b"/" in data[start:end]
+    return 4 <= number <= 8
