@@ -362,7 +362,7 @@ def test_what_is_no_model_on_standard_input(data: bytes, text: str) -> None:
 
 
 def test_the_limit_of_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shapeinf.cli.stdin.MAX_STDIN", 1000)
+    monkeypatch.setattr("shapeinf.formats.read_files.MAX_STREAM", 1000)
     result = run("infer", "-", stdin=MODEL.read_bytes())
     assert result.exit_code == 3 and "a model of more than 1000 bytes: save it to a file" in result.stderr
 
