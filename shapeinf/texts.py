@@ -193,6 +193,17 @@ def axis_ticks(window: range, wanted: int = 10) -> list[int]:
     return list(range(-(-window.start // step) * step, window.stop, step))
 
 
+def shell_word(text: str) -> str:
+    """A text as one word of a shell, for a command that a message suggests.
+
+    >>> shell_word("batch"), shell_word("$(id)")
+    ('batch', "'$(id)'")
+    """
+    from shlex import quote  # few messages suggest commands
+
+    return quote(escape_unprintable(text))
+
+
 AT_LEAST, AT_MOST, PARTLY = BOUNDS = ("at least", "at most", "without some parts at most")
 """Notes of amounts that are bounds: parts of unknown size are not counted, parts that depend on data count with their
 upper bounds, or both, so that the amount is neither a lower nor an upper bound of the entire amount."""

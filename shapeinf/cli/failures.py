@@ -23,7 +23,7 @@ from shapeinf.errors import (
     SpecError,
     UnknownNameError,
 )
-from shapeinf.texts import escape_unprintable
+from shapeinf.texts import escape_unprintable, shell_word
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def readable_errors(model: str = "") -> Iterator[None]:
     except (UnknownNameError, SpecError, DimSyntaxError) as error:
         raise click.UsageError(str(error)) from None
     except MissingSizeError as error:
-        missing = ",".join(f"{name}=N" for name in error.names)
+        missing = shell_word(",".join(f"{name}=N" for name in error.names))
         raise click.UsageError(f"this needs a size for every dim: add --bind {missing}") from None
     except ShapeError as error:
         _end_with_violation(error, model)

@@ -17,7 +17,7 @@ from shapeinf.cli.groups import CommandGroup
 from shapeinf.cli.output import FAILURE, INTERRUPTED
 from shapeinf.cli.streams import end_on_failed_output, open_missing_streams
 from shapeinf.compilation import build_name
-from shapeinf.texts import escape_unprintable
+from shapeinf.texts import escape_unprintable, shell_word
 
 
 class Entry(NamedTuple):
@@ -129,7 +129,8 @@ class Commands(CommandGroup):
         """The command of a command line. Raises UsageError for an unknown one."""
         name = args[0]
         if name not in COMMANDS and not ctx.resilient_parsing and os.path.exists(name):
-            raise click.UsageError(f"{name} is a file: name a command before it, such as: shapeinf summary {name}", ctx)
+            example = f"shapeinf summary {shell_word(name)}"
+            raise click.UsageError(f"{name} is a file: name a command before it, such as: {example}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

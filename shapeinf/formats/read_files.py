@@ -21,7 +21,7 @@ from shapeinf.formats.files import MAX_STREAM, open_regular
 from shapeinf.formats.protobuf.wire import Buffer
 from shapeinf.graph import Graph
 
-MAX_KEPT = 1 << 20
+MAX_STORED = 1 << 20
 """Bytes of the largest file that stays in memory with its graph."""
 
 MAX_RECENT = 1 << 24
@@ -76,7 +76,7 @@ class ReadFiles:
 
     def keeps(self, size: int) -> bool:
         """Whether the bytes of a model of this size stay in memory."""
-        if size <= MAX_KEPT:
+        if size <= MAX_STORED:
             return True
         state = self.states.get(self.path or "")
         return size <= MAX_RECENT and state is not None and max(state.modified, state.changed) > self.read - RECENT

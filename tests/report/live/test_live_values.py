@@ -328,7 +328,7 @@ def test_bytes_are_rounded_as_elsewhere(node: str) -> None:
     assert json.loads(done.stdout) == [*map(format_bytes, BYTES), "1.59e28 B"]
 
 
-# -- what the page says of sizes ----------------------------------------------------------------------------------------
+# -- what the page says of sizes ---------------------------------------------------------------------------------------
 
 BRANCHES = """<ir_version: 8, opset_import: ["": 18]>
 g (bool c, float[n] x, float[m] y) => (float[k] z) {
