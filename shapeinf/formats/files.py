@@ -126,8 +126,8 @@ def replace_file(path: str) -> Iterator[BinaryIO]:
     """A file to write, which replaces the file at `path` when it is complete; an error leaves that file as it was.
 
     It is written in the same folder, and no other user can read it until it is complete; then it has the permissions of
-    the old file, or of a new one. Its bytes are on the disk before it has its name. A symbolic link stays, and the file that it refers
-    to is replaced. A device or a pipe is written directly. Raises OSError if the file cannot be written.
+    the old file, or of a new one. Its bytes are on the disk before it has its name. A symbolic link stays, and the file
+    that it refers to is replaced. A device or a pipe is written directly. Raises OSError if the file cannot be written.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
