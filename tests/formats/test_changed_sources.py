@@ -1,4 +1,4 @@
-"""What is saved has the shapes of what was read: a source that has changed since is refused, or the old bytes are used."""
+"""What is saved has the shapes of what was read: where the source has changed since, it is refused, or not needed."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_tensor_files_of_a_document(tmp_path: Path, change: Change) -> None:
         result.save(tmp_path / "out.nnef")
 
 
-# -- a result whose source has changed is not run either ------------------------------------------------------------------
+# -- a result whose source has changed is not run either ------------------------------------------------------------
 
 
 def test_a_runtime_runs_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
