@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -254,6 +255,27 @@ def test_devices_and_links_are_written_through(folder: Path) -> None:
     (folder / "link.onnx").symlink_to("real/m.onnx")
     assert run("infer", MODEL, "-o", "link.onnx").exit_code == 0
     assert (folder / "link.onnx").is_symlink() and (folder / "real" / "m.onnx").is_file()
+
+
+def test_a_file_is_private_until_it_is_complete(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes are on the disk before it has its name, and its name after that; then it has the mode of a new file."""
+    from shapeinf.formats.files import replace_file
+
+    synced: list[int] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: (synced.append(os.fstat(number).st_mode), real(number)))
+    old = os.umask(0o027)
+    try:
+        with replace_file(str(folder / "new")) as file:
+            file.write(b"x")
+            (part,) = folder.glob(".new.*.part")
+            assert stat.S_IMODE(part.stat().st_mode) == 0o600
+            assert synced == [] and not (folder / "new").exists()
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((folder / "new").stat().st_mode) == 0o640
+    assert [stat.S_IFMT(mode) for mode in synced] == [stat.S_IFREG, stat.S_IFDIR]
+    assert not list(folder.glob(".new*"))
 
 
 def test_a_replaced_file_keeps_its_permissions(folder: Path) -> None:
