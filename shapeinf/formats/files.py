@@ -47,6 +47,10 @@ MAX_CONFIG = 1 << 26
 MAX_STREAM = (1 << 31) - 1
 """Bytes of the longest model on a pipe: as many as protobuf reads."""
 
+_PIPE_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = _PIPE_FLAGS | getattr(os, "O_NONBLOCK", 0)
+"""How files are opened that others wrote."""
+
 _LONGEST_STEM = 64
 """Characters of a file name in the name of its temporary file: names have at most 255 bytes."""
 
@@ -95,21 +99,26 @@ def open_regular(path: str, *, pipe: bool = False, buffered: bool = True) -> Bin
     A device may have no end, and opening a pipe or a device may block or change its state, so none is opened. Raises
     OSError.
     """
+    return open(open_descriptor(path, pipe=pipe), "rb", -1 if buffered else 0)
+
+
+def open_descriptor(path: str, *, pipe: bool = False) -> int:
+    """The descriptor of a file as `open_regular` opens it.
+
+    Where another process replaces the file between the check of its kind and its opening, reading does not block, and
+    ends at the limit of the reader.
+    """
     _check_mode(os.stat(path).st_mode, path, pipe=pipe)
-    flags = 0 if pipe else getattr(os, "O_NONBLOCK", 0)  # the file may have been replaced by a pipe by now
-    file = open(path, "rb", -1 if buffered else 0, opener=lambda name, mode: os.open(name, mode | flags))  # noqa: SIM115
-    try:
-        _check_mode(os.fstat(file.fileno()).st_mode, path, pipe=pipe)
-    except OSError:
-        file.close()
-        raise
-    return file
+    return os.open(path, _PIPE_FLAGS if pipe else _FLAGS)
 
 
 def _check_mode(mode: int, path: str, *, pipe: bool) -> None:
-    """Raise OSError for a file that is not regular; opening a folder raises an error of its own."""
-    if not (S_ISREG(mode) or S_ISDIR(mode) or (pipe and S_ISFIFO(mode))):
-        raise OSError(errno.EINVAL, "it is not a regular file", path)
+    """Raise OSError for a file that is not regular."""
+    if S_ISREG(mode) or (pipe and S_ISFIFO(mode)):
+        return
+    if S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise OSError(errno.EINVAL, "it is not a regular file", path)
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = MAX_CONFIG) -> bytes:

@@ -68,9 +68,12 @@ class ReadFiles:
         """The folder of the model."""
         return None if self.path is None else os.path.dirname(self.path)
 
-    def add(self, path: str, file: BinaryIO) -> None:
-        """Note the state of an open file that is read. Raises ChangedFileError where it was read before in another."""
-        state = state_of(os.fstat(file.fileno()))
+    def add(self, path: str, file: BinaryIO, status: os.stat_result | None = None) -> None:
+        """Note the state of an open file that is read, of this status if the caller has it.
+
+        Raises ChangedFileError where it was read before in another state.
+        """
+        state = state_of(os.fstat(file.fileno()) if status is None else status)
         if self.states.setdefault(path, state) != state:
             raise _changed(path)
 

@@ -14,7 +14,7 @@ import attrs
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
-from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions, open_regular
+from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions, open_descriptor
 from shapeinf.formats.foreign import explain_failure, identify_by_content, identify_compressed, identify_folder
 from shapeinf.formats.objects import model_of_object
 from shapeinf.formats.read_files import files_of
@@ -76,8 +76,11 @@ class Candidate:
         if self.text is None:
             return b""
         try:
-            with open_regular(self.text, buffered=False) as file:
-                return file.read(HEAD)
+            descriptor = open_descriptor(self.text)
+            try:
+                return os.read(descriptor, HEAD)
+            finally:
+                os.close(descriptor)
         except (OSError, ValueError):  # the reader of the format reports the error of the path
             return b""
 

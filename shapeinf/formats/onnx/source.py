@@ -81,7 +81,7 @@ def _source(file: BinaryIO, path: str, files: ReadFiles) -> Source:
     if not S_ISREG(status.st_mode):
         files.data = read_stream(file, path)
         return files.data
-    files.add(files.path or path, file)
+    files.add(files.path or path, file, status)
     if status.st_size > LARGE_FILE:
         return LargeFile(file, status.st_size)
     data = file.read(status.st_size)

@@ -135,7 +135,7 @@ def _keep_small(file: BinaryIO, path: str, files: ReadFiles) -> None:
     if not S_ISREG(status.st_mode):
         files.data = read_stream(file, path)
         return
-    files.add(files.path or path, file)
+    files.add(files.path or path, file, status)
     if files.keeps(status.st_size):
         files.data = file.read(status.st_size)
 
