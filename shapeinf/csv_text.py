@@ -10,6 +10,8 @@ from shapeinf.texts import escape_unprintable
 
 _FIRST = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Prefixes that spreadsheets take for a formula (the wide forms too), and `'`, which marks text."""
+_AFTER_SEMICOLON = re.compile(r";(?=[\s\"';]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+"""A semicolon before a formula: it separates cells where the decimal separator is a comma."""
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt\\])")
 
 
@@ -29,14 +31,15 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 def escape_cell(text: str) -> str:
     r"""Text for a cell, with a `'` before text that a spreadsheet would take for a formula.
 
-    Control characters become escapes, also after a `'`, so that `unescape_cell` restores them.
+    Control characters become escapes, also after a `'`, so that `unescape_cell` restores them; so does a `;` before a
+    formula.
 
-    >>> escape_cell("x"), escape_cell("@SUM(1)"), escape_cell("a\rb")
-    ('x', "'@SUM(1)", "'a\\rb")
+    >>> escape_cell("x"), escape_cell("@SUM(1)"), escape_cell("a\rb"), escape_cell("a;=1")
+    ('x', "'@SUM(1)", "'a\\rb", "'a\\x3b=1")
     """
-    if text.isprintable() and not text.startswith(_FIRST):
+    if text.isprintable() and not text.startswith(_FIRST) and not _AFTER_SEMICOLON.search(text):
         return text
-    return "'" + escape_unprintable(text.replace("\\", "\\\\"))
+    return "'" + _AFTER_SEMICOLON.sub(r"\\x3b", escape_unprintable(text.replace("\\", "\\\\")))
 
 
 def unescape_cell(cell: str) -> str:

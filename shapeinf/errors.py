@@ -188,6 +188,10 @@ class LimitError(ModelError):
     """The input exceeds a limit that protects against hostile files."""
 
 
+class ChangedFileError(ModelError):
+    """A file of a model has changed since the model was read, or is gone: nothing is written of it."""
+
+
 class MissingDataWarning(UserWarning):
     """A written model refers to files of weights that do not exist."""
 

@@ -191,3 +191,33 @@ def axis_ticks(window: range, wanted: int = 10) -> list[int]:
         power = 10 ** (len(str(step)) - 1)
         step = next(power * f for f in factors if power * f > step)
     return list(range(-(-window.start // step) * step, window.stop, step))
+
+
+def shell_word(text: str) -> str:
+    """A text as one word of a shell, for a command that a message suggests.
+
+    >>> shell_word("batch"), shell_word("$(id)")
+    ('batch', "'$(id)'")
+    """
+    from shlex import quote  # few messages suggest commands
+
+    return quote(escape_unprintable(text))
+
+
+AT_LEAST, AT_MOST, PARTLY = BOUNDS = ("at least", "at most", "without some parts at most")
+"""Notes of amounts that are bounds: parts of unknown size are not counted, parts that depend on data count with their
+upper bounds, or both, so that the amount is neither a lower nor an upper bound of the entire amount."""
+
+
+def bound_note(at_least: bool, at_most: bool) -> str:
+    """The note of an amount, empty for an exact one.
+
+    >>> bound_note(False, True), bound_note(False, False)
+    ('at most', '')
+    """
+    return (PARTLY if at_most else AT_LEAST) if at_least else AT_MOST if at_most else ""
+
+
+def qualify(text: str, at_least: bool, at_most: bool) -> str:
+    """The text of an amount with its note."""
+    return f"{bound_note(at_least, at_most)} {text}".lstrip() if at_least or at_most else text

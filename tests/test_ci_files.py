@@ -201,3 +201,21 @@ def test_inputs_are_never_run(project: Path, name: str, text: str) -> None:
 def test_a_path_that_looks_like_an_option_is_a_path(project: Path) -> None:
     assert run_action(project, paths="--output=owned").returncode == 3
     assert not (project / "owned").exists()
+
+
+# -- pins ------------------------------------------------------------------------------------------------------------
+
+OWN = "shapeinf/shapeinf@"
+"""The action of this repository in its docs: the commit of a release is known after the release."""
+
+
+@pytest.mark.parametrize(
+    "path", [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ACTION, ROOT / "docs" / "check-in-ci.md"]
+)
+def test_actions_are_pinned_by_commit(path: Path) -> None:
+    """A tag can be moved to another commit, and a workflow runs whatever it names."""
+    used = re.findall(r"uses: *(\S+)(.*)", path.read_text(encoding="utf-8"))
+    assert used
+    for action, comment in used:
+        pinned = re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) and re.fullmatch(r" *# v[0-9.]+", comment)
+        assert pinned or action.startswith(OWN), action

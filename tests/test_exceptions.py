@@ -30,6 +30,8 @@ BUILTINS = {
     ("shapeinf/cli/scan.py", "KeyboardInterrupt"): "a signal that ends a scan counts as Ctrl-C",
     ("shapeinf/expr/division.py", "ZeroDivisionError"): LIKE_INTS,
     ("shapeinf/expr/evaluation.py", "ZeroDivisionError"): LIKE_INTS,
+    ("shapeinf/formats/files.py", "IsADirectoryError"): "as `open` does",
+    ("shapeinf/formats/files.py", "OSError"): "as `open` does, for files that it does not open",
     ("shapeinf/formats/nnef/checking/expression_types.py", "NotImplementedError"): ABSTRACT,
     ("shapeinf/formats/nnef/files/unpacking.py", "EOFError"): "caught in formats/nnef/files/archive.py",
     (

@@ -12,6 +12,7 @@ import attrs
 from shapeinf.checks.selection import relative_path
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ConfigError
+from shapeinf.formats.files import read_regular
 from shapeinf.schemas import BASELINE
 
 _KEYS = ("code", "node", "tensor", "message")
@@ -73,11 +74,10 @@ class Baseline:
 
 def read_baseline(path: str) -> Baseline:
     """Read a file in the form of `baseline_as_json`. Raises OSError, and ConfigError for a file of another form."""
-    with open(path, encoding="utf-8") as file:
-        try:
-            data = json.load(file)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: is not a baseline: {error}") from None
+    try:
+        data = json.loads(read_regular(path))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: is not a baseline: {error}") from None
     entries = data.get("findings") if isinstance(data, dict) and data.get("schema") == BASELINE else None
     if not isinstance(entries, list):
         raise ConfigError(f"{path}: is not a baseline: its schema is not {BASELINE!r}")

@@ -11,6 +11,7 @@ import attrs
 
 from shapeinf.checks.selection import ALL, Selection, check_selectors, matches_path
 from shapeinf.errors import ConfigError, UnknownNameError
+from shapeinf.formats.files import read_regular
 from shapeinf.inputs.config import CONFIG_KEYS, Config, check_keys, load_toml, read_config
 
 PROJECT_FILE = "pyproject.toml"
@@ -114,9 +115,8 @@ def find_project_file(start: str = "") -> str | None:
 
 def _has_table(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            if not _TABLE_NAME.search(file.read()):
-                return False  # without a TOML reader, projects without this table still work
+        if not _TABLE_NAME.search(read_regular(path)):
+            return False  # without a TOML reader, projects without this table still work
         tools = load_toml(path).get("tool")
     except (OSError, ConfigError):
         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import attrs
 
@@ -16,6 +15,7 @@ from shapeinf.checks.sizes import overflowing_sizes, unbounded_sizes
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError, ShapeInferenceError, SpecError, UnknownNameError
 from shapeinf.expr import Dimension, Scope
+from shapeinf.formats.files import read_regular
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import SpecLike, key_by_input
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
@@ -75,7 +75,7 @@ def read_profiles(path: str) -> list[Profile]:
     Raises OSError, and ModelError for a file of another form.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(read_regular(path))
     except (ValueError, RecursionError) as error:
         raise ModelError(f"is not JSON: {error}", node=path) from None
     return [_profile(entry, path) for entry in (data if isinstance(data, list) else [data])]

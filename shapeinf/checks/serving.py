@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -14,6 +13,7 @@ from shapeinf.checks.numeric_runs import run_at_shapes
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim, Dimension
+from shapeinf.formats.files import read_regular
 from shapeinf.formats.protobuf.text import Message, parse_text
 
 C160 = register_code("C160", "error", "an unknown input or output in a serving config, or a missing input")
@@ -51,7 +51,7 @@ class ServingConfig:
 
 def read_serving_config(path: str) -> ServingConfig:
     """Read a `config.pbtxt`. Raises OSError, and ModelError for a malformed one."""
-    message = parse_text(Path(path).read_text(encoding="utf-8", errors="replace"), path)
+    message = parse_text(read_regular(path).decode("utf-8", "replace"), path)
     batch = message.get("max_batch_size", [0])[-1]
     if not isinstance(batch, int) or batch < 0:
         raise ModelError("max_batch_size must be an integer of at least 0", node=path)

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo_lines, stop
+from shapeinf.cli.output import FAILURE, STDOUT, USAGE, VIOLATION, echo_lines, stop
 from shapeinf.errors import (
     Contradiction,
     DimSyntaxError,
@@ -23,7 +23,7 @@ from shapeinf.errors import (
     SpecError,
     UnknownNameError,
 )
-from shapeinf.texts import escape_unprintable
+from shapeinf.texts import escape_unprintable, shell_word
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def readable_errors(model: str = "") -> Iterator[None]:
     except (UnknownNameError, SpecError, DimSyntaxError) as error:
         raise click.UsageError(str(error)) from None
     except MissingSizeError as error:
-        missing = ",".join(f"{name}=N" for name in error.names)
+        missing = shell_word(",".join(f"{name}=N" for name in error.names))
         raise click.UsageError(f"this needs a size for every dim: add --bind {missing}") from None
     except ShapeError as error:
         _end_with_violation(error, model)
@@ -53,6 +53,8 @@ def readable_errors(model: str = "") -> Iterator[None]:
     except BrokenPipeError:  # `shapeinf infer ... | head`: click ends without a message
         raise
     except OSError as error:
+        if error.filename == STDOUT:  # the group ends the process, without what is buffered
+            raise
         stop(FAILURE, escape_unprintable(f"{error.filename or 'file'}: {error.strerror or error}"))
     except Exception as error:
         stop(

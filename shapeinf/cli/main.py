@@ -14,9 +14,10 @@ from click.shell_completion import CompletionItem
 
 from shapeinf import __version__
 from shapeinf.cli.groups import CommandGroup
-from shapeinf.cli.output import CLOSED_PIPE, INTERRUPTED
+from shapeinf.cli.output import FAILURE, INTERRUPTED
+from shapeinf.cli.streams import end_on_failed_output, open_missing_streams
 from shapeinf.compilation import build_name
-from shapeinf.texts import escape_unprintable
+from shapeinf.texts import escape_unprintable, shell_word
 
 
 class Entry(NamedTuple):
@@ -128,7 +129,8 @@ class Commands(CommandGroup):
         """The command of a command line. Raises UsageError for an unknown one."""
         name = args[0]
         if name not in COMMANDS and not ctx.resilient_parsing and os.path.exists(name):
-            raise click.UsageError(f"{name} is a file: name a command before it, such as: shapeinf summary {name}", ctx)
+            example = f"shapeinf summary {shell_word(name)}"
+            raise click.UsageError(f"{name} is a file: name a command before it, such as: {example}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -143,6 +145,23 @@ class Commands(CommandGroup):
         names = [CompletionItem(n, help=e.summary) for n, e in COMMANDS.items() if n.startswith(incomplete)]
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run a command line."""
+        try:
+            return super().main(*arguments, **settings)
+        except OSError:  # standard error does not take the message of an error
+            sys.exit(FAILURE)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of a command line; `--help` and `--version` print while it is made."""
+        open_missing_streams()
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except OSError as error:
+            end_on_failed_output(error)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; its usage errors may hold names of a file, and Ctrl-C ends it without a message."""
         for stream in (sys.stdout, sys.stderr):  # names may have characters that the terminal lacks
@@ -155,9 +174,8 @@ class Commands(CommandGroup):
             raise
         except (KeyboardInterrupt, click.Abort):
             raise click.exceptions.Exit(INTERRUPTED) from None
-        except BrokenPipeError:  # `shapeinf infer ... | head`: what is buffered goes nowhere
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise click.exceptions.Exit(CLOSED_PIPE) from None
+        except OSError as error:
+            end_on_failed_output(error)
 
 
 @click.group(

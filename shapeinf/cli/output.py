@@ -39,10 +39,24 @@ DELAY = 1.0
 """Seconds before the progress bar appears."""
 
 
+STDOUT = "<stdout>"
+"""The name of standard output in messages."""
+
+
+def _print(text: str | bytes, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:
+    """Print a text. Raises OSError that names standard output; what cannot be written to stderr is lost."""
+    try:
+        click.echo(text, err=err, nl=nl, color=color)
+    except OSError as error:
+        if not err:
+            error.filename = STDOUT
+            raise
+
+
 def echo(*lines: str, err: bool = False) -> None:
     """Print lines. An argument is one line: control characters and line ends in it are escaped."""
     for line in lines:
-        click.echo(escape_unprintable(line), err=err)
+        _print(escape_unprintable(line), err=err)
 
 
 def echo_lines(text: str, *, err: bool = False) -> None:
@@ -54,19 +68,19 @@ def echo_json(data: object) -> None:
     """Print JSON, which is ASCII."""
     from shapeinf.schemas import json_text
 
-    click.echo(json_text(data))
+    _print(json_text(data))
 
 
 def echo_json_line(data: object) -> None:
     """Print JSON on one line."""
     import json
 
-    click.echo(json.dumps(data))
+    _print(json.dumps(data))
 
 
 def echo_status(text: str) -> None:
     """Print a line to stderr, a terminal, in the place of the last one; an empty text ends it."""
-    click.echo(f"\r\x1b[K{escape_unprintable(text)}", err=True, nl=not text)
+    _print(f"\r\x1b[K{escape_unprintable(text)}", err=True, nl=not text)
 
 
 def echo_document(write: Callable[[TextIO], None]) -> None:
@@ -76,7 +90,7 @@ def echo_document(write: Callable[[TextIO], None]) -> None:
     if sys.stdout.isatty():
         echo_lines(text.getvalue().removesuffix("\n"))
     else:
-        click.echo(text.getvalue().encode("utf-8"), nl=False)
+        _print(text.getvalue().encode("utf-8"), nl=False)
 
 
 def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
@@ -85,9 +99,9 @@ def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
 
     lines = table_lines(columns, rows, width=output_width(), rule=_rule())
     for heading in islice(lines, 1):
-        click.echo(_style(heading, bold=True), color=use_color())
+        _print(_style(heading, bold=True), color=use_color())
     while chunk := list(islice(lines, _LINES)):
-        click.echo("\n".join(chunk))
+        _print("\n".join(chunk))
 
 
 def output_width() -> int | None:
@@ -128,7 +142,7 @@ def echo_diagnostic(diagnostic: Diagnostic) -> None:
     """Print a diagnostic in the color of its severity."""
     color = {"error": "red", "warning": "yellow"}.get(diagnostic.severity)
     for line in diagnostic.render().split("\n"):
-        click.echo(_style(escape_unprintable(line), color=color), color=use_color())
+        _print(_style(escape_unprintable(line), color=color), color=use_color())
 
 
 def note_errors(model: str, diagnostics: Iterable[Diagnostic]) -> bool:

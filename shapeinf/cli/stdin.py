@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import sys
 from collections.abc import Iterator
@@ -10,11 +11,10 @@ from typing import BinaryIO
 
 import click
 
-from shapeinf.errors import LimitError, ModelError
+from shapeinf.errors import ModelError
+from shapeinf.formats.read_files import read_stream
 
 STDIN = "-"
-MAX_STDIN = 1 << 31
-"""Bytes of a model on standard input: more than protobuf reads."""
 
 _LABELS = ("<bytes>", "<text>", "<archive>")
 """Names that readers give to a model without a path."""
@@ -40,7 +40,8 @@ def stdin_errors(model: str) -> Iterator[None]:
 def _read(stream: BinaryIO) -> bytes:
     if stream.isatty():
         raise click.UsageError("the model - is standard input, which is a terminal: pipe a model in, or name a file")
-    data = stream.read(MAX_STDIN + 1)
-    if len(data) > MAX_STDIN:
-        raise LimitError(f"a model of more than {MAX_STDIN} bytes: save it to a file", node="<stdin>")
-    return data
+    try:
+        return read_stream(stream, "<stdin>")
+    except OSError as error:
+        cause = "it is closed" if error.errno == errno.EBADF else error.strerror or error
+        raise ModelError(f"cannot be read: {cause}", node="<stdin>") from error

@@ -13,6 +13,7 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option, parse_sizes
 from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
+from shapeinf.formats.files import open_regular
 from shapeinf.report import verification_as_json
 from shapeinf.runtime import RUNTIMES, verify
 
@@ -32,7 +33,8 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     arrays = {}
     for name, path in files.items():
         try:
-            array = np.load(path, allow_pickle=False)
+            with open_regular(path) as file:
+                array = np.load(file, allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise click.UsageError(f"--input {name}: {path} is not an .npy file of one array: {error}") from None
         if not isinstance(array, np.ndarray):

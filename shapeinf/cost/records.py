@@ -10,6 +10,7 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import module_path
 from shapeinf.sharing import cached_property
 from shapeinf.solver.long_dims import sum_dims
+from shapeinf.texts import bound_note
 
 
 def add_dims(dims: Iterable[Dim]) -> Dim:
@@ -159,6 +160,14 @@ class CostTable:
     def at_most(self) -> bool:
         """Whether some nodes count with upper bounds."""
         return any(node.bounded for node in self.nodes)
+
+    def note_of_macs(self) -> str:
+        """The note of the multiply-accumulates: whether nodes are not counted, or counted with upper bounds.
+
+        A node without multiply-accumulates is exact in these, whatever else of it is a bound.
+        """
+        at_least = any(not item.amount for item in self.uncounted)
+        return bound_note(at_least, any(node.bounded and node.macs != 0 for node in self.nodes))
 
     @cached_property
     def by_operator(self) -> dict[str, CostGroup]:

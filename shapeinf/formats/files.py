@@ -1,10 +1,12 @@
-"""Paths of model files, and files that are replaced atomically."""
+"""Paths of files, the opening of files that others wrote, and files that are replaced atomically."""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from typing import BinaryIO, Literal, get_args
 
 import attrs
@@ -38,6 +40,16 @@ class WriteOptions:
     external_data: ExternalData = "keep"
     annotate: Annotate = "chains"
 
+
+MAX_CONFIG = 1 << 26
+"""Bytes of the largest file of options, plans or other data that is no model."""
+
+MAX_STREAM = (1 << 31) - 1
+"""Bytes of the longest model on a pipe: as many as protobuf reads."""
+
+_PIPE_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = _PIPE_FLAGS | getattr(os, "O_NONBLOCK", 0)
+"""How files are opened that others wrote."""
 
 _LONGEST_STEM = 64
 """Characters of a file name in the name of its temporary file: names have at most 255 bytes."""
@@ -81,12 +93,50 @@ def _ignores_case(folder: str) -> bool:
     return swapped != folder and os.path.exists(swapped) and os.path.samefile(folder, swapped)
 
 
+def open_regular(path: str, *, pipe: bool = False, buffered: bool = True) -> BinaryIO:
+    """A file to read, which others wrote: a regular file, with `pipe` also a named pipe.
+
+    A device may have no end, and opening a pipe or a device may block or change its state, so none is opened. Raises
+    OSError.
+    """
+    return open(open_descriptor(path, pipe=pipe), "rb", -1 if buffered else 0)
+
+
+def open_descriptor(path: str, *, pipe: bool = False) -> int:
+    """The descriptor of a file as `open_regular` opens it.
+
+    Where another process replaces the file between the check of its kind and its opening, reading does not block, and
+    ends at the limit of the reader.
+    """
+    _check_mode(os.stat(path).st_mode, path, pipe=pipe)
+    return os.open(path, _PIPE_FLAGS if pipe else _FLAGS)
+
+
+def _check_mode(mode: int, path: str, *, pipe: bool) -> None:
+    """Raise OSError for a file that is not regular."""
+    if S_ISREG(mode) or (pipe and S_ISFIFO(mode)):
+        return
+    if S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+def read_regular(path: str | os.PathLike[str], limit: int = MAX_CONFIG) -> bytes:
+    """The bytes of a regular file. Raises OSError, also for one of more than `limit` bytes, before it is read."""
+    name = os.fspath(path)
+    with open_regular(name) as file:
+        if os.fstat(file.fileno()).st_size > limit:
+            raise OSError(errno.EFBIG, f"it has more than {limit} bytes", name)
+        return file.read(limit)
+
+
 @contextmanager
 def replace_file(path: str) -> Iterator[BinaryIO]:
     """A file to write, which replaces the file at `path` when it is complete; an error leaves that file as it was.
 
-    It is written in the same folder, and the permissions stay. A symbolic link stays, and the file that it refers to is
-    replaced. A device or a pipe is written directly. Raises OSError if the file cannot be written.
+    It is written in the same folder, and no other user can read it until it is complete; then it has the permissions of
+    the old file, or of a new one. Its bytes are on the disk before it has its name. A symbolic link stays, and the file
+    that it refers to is replaced. A device or a pipe is written directly. Raises OSError if the file cannot be written.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
@@ -96,15 +146,41 @@ def replace_file(path: str) -> Iterator[BinaryIO]:
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:_LONGEST_STEM]}.{os.urandom(4).hex()}.part")
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             yield file
-        if os.path.exists(target):
-            os.chmod(temporary, os.stat(target).st_mode & 0o7777)
+            file.flush()
+            os.chmod(temporary, _final_mode(target, temporary))
+            os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+    _sync_folder(folder)
+
+
+def _final_mode(target: str, temporary: str) -> int:
+    """The permissions of the file that is replaced; those of a new file in its folder where there is none.
+
+    An empty file shows the latter: the mask of a process can be read only by changing it, for all threads.
+    """
+    with suppress(FileNotFoundError):
+        return os.stat(target).st_mode & 0o7777
+    probe = f"{temporary[: -len('.part')]}.new"
+    with open(probe, "xb") as file:
+        os.unlink(probe)
+        return os.fstat(file.fileno()).st_mode & 0o7777
+
+
+def _sync_folder(folder: str) -> None:
+    """Put the names in a folder on the disk, on systems and file systems that can."""
+    if hasattr(os, "O_DIRECTORY"):
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import attrs
 
-from shapeinf.formats.protobuf.wire import BYTES, DamagedError, fields
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, fields
 
 _EXPORT_TORCH = "export the model with torch.onnx.export"
 _EXPORT_KERAS = "save it with model.export('folder') and pass that folder, or convert it with tf2onnx"
@@ -25,6 +25,9 @@ _TAR_MAGIC = slice(257, 262)
 _PEEK = 512
 _TAR_NAMES = (".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
 _MODEL_NAMES = (".onnx", ".nnef", ".tgz", ".tar", ".pb", ".pbtxt", ".param", ".onnxtxt")
+
+_CORE_ML_PACKAGE = ".mlpackage"
+_NAME = re.compile(rb"[\x20-\x7e]+")
 
 _CAFFE_TEXT = re.compile(rb"^\s*layers?\s*\{[^}]*\b(?:type|bottom|top)\s*:", re.MULTILINE)
 _CAFFE_NAME, _CAFFE_OLD_LAYERS, _CAFFE_LAYERS = 1, 2, 100
@@ -73,7 +76,25 @@ _PYTORCH = Kind(
     "is a checkpoint of PyTorch, a zip archive with a pickle, which is never loaded since it may run code",
     _EXPORT_TORCH,
     _starts(b"PK\x03\x04", condition=lambda head: re.search(rb"/(?:data|constants)\.pkl", head)),
-    (".pt", ".pth", ".ckpt", ".pt2"),
+    (".pt", ".pth", ".ckpt"),
+)
+_EXPORTED = Kind(
+    "is a program of torch.export, a format that is not read",
+    "convert it with torch.onnx.export(torch.export.load(FILE), dynamo=True)",
+    _starts(
+        b"PK\x03\x04",
+        condition=re.compile(
+            rb"/(?:data/weights/|data/constants/|data/aotinductor/|models/\w+\.json|archive_format)"
+            rb"|serialized_exported_program\.json"
+        ).search,
+    ),
+    (".pt2",),
+)
+_CORE_ML = Kind(
+    "is a Core ML model, a format that is not read",
+    "pass the model that it was converted from",
+    lambda head: _has_core_ml_features(head),
+    (".mlmodel",),
 )
 
 _ALWAYS = (
@@ -152,6 +173,7 @@ _COMPRESSED = (
 _UNREAD = (
     Kind("is compressed with zstd", "decompress it with unzstd", _starts(b"\x28\xb5\x2f\xfd"), (".zst",)),
     Kind("is an archive", "unpack it, and pass the model in it", _starts(b"7z\xbc\xaf\x27\x1c", b"Rar!")),
+    _EXPORTED,
     Kind(
         "is a zip archive without an NNEF model or a SavedModel",
         "unpack it, and pass the model in it",
@@ -159,6 +181,7 @@ _UNREAD = (
         (".zip",),
     ),
     Kind("is a Caffe model, a format that is not read", "convert it to ONNX", lambda head: _has_caffe_layers(head)),
+    _CORE_ML,
 )
 """Kinds whose first bytes may be those of a model, for files that no format recognizes."""
 
@@ -167,7 +190,6 @@ _NAMED = (
     *_COMPRESSED,
     *_UNREAD,
     Kind("is a Caffe model", "convert it to ONNX", suffixes=(".prototxt", ".caffemodel")),
-    Kind("is a Core ML model", "pass the model that it was converted from", suffixes=(".mlmodel",)),
     Kind("is a Paddle model", "convert it with paddle2onnx", suffixes=(".pdmodel", ".pdiparams")),
     Kind(
         "has the weights of an OpenVINO, PNNX or PyTorch model",
@@ -244,6 +266,8 @@ def identify_folder(path: str) -> str:
             names = [entry.name for _, entry in zip(range(_FOLDER_FILES), entries, strict=False)]
     except OSError as error:
         return f"cannot be read: {error.strerror}"
+    if "Manifest.json" in names and path.rstrip("/\\").lower().endswith(_CORE_ML_PACKAGE):
+        return "is a Core ML package, a format that is not read: pass the model that it was converted from"
     models = sorted(name for name in names if name.lower().endswith(_MODEL_NAMES))
     if not models:
         return "is a folder without a model"
@@ -264,6 +288,26 @@ def _decompress(head: bytes) -> bytes:
     except (zlib.error, lzma.LZMAError):
         pass
     return b""
+
+
+def _has_core_ml_features(head: bytes) -> bool:
+    """Whether the first bytes are those of Core ML's Model: a version, then a description that begins with a feature.
+
+    A feature has a name, maybe a description, and a type. Source: Model.proto of Core ML's specification.
+    """
+    try:
+        messages = ((number, kind, start, end) for number, kind, start, end in fields(head, 0, 1 << 62))
+        version, description = next(messages)[:2], next(messages)
+        if version != (1, VARINT) or description[:2] != (2, BYTES):
+            return False
+        number, kind, start, end = next(fields(head, *description[2:]))
+        if (number, kind) != (1, BYTES):
+            return False
+        name, *others = fields(head, start, end)
+    except (DamagedError, IndexError, StopIteration, ValueError):
+        return False
+    is_named = name[:2] == (1, BYTES) and _NAME.fullmatch(head[name[2] : name[3]]) is not None
+    return is_named and [other[:2] for other in others] in ([(3, BYTES)], [(2, BYTES), (3, BYTES)])
 
 
 def _has_caffe_layers(head: bytes) -> bool:

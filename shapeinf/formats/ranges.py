@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from math import prod
 
+from shapeinf.formats.files import open_regular
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape, element_bits
 
 MAX_RANGED = 1 << 22
@@ -26,12 +28,21 @@ def wants_range(dtype: str | None, dims: Sequence[int]) -> bool:
 class DeferredRange:
     """Reads the range of a constant once, from bytes or from a file."""
 
-    def __init__(self, dtype: str, dims: Sequence[int], source: bytes | str, start: int, length: int) -> None:
-        """The raw payload is `length` bytes from `start` on, in `source`: bytes, or the path of a file."""
+    def __init__(
+        self,
+        dtype: str,
+        dims: Sequence[int],
+        source: bytes | str,
+        start: int,
+        length: int,
+        files: ReadFiles | None = None,
+    ) -> None:
+        """The raw payload is `length` bytes from `start` on, in `source`: bytes, or the path of a file in `files`."""
         self.tensor = PartialTensor(dtype, Shape(dims), None)
         self.source = source
         self.start = start
         self.length = length
+        self.files = files
         self._result: PartialTensor | None = None
 
     def __call__(self) -> PartialTensor:
@@ -57,14 +68,18 @@ class DeferredRange:
         if isinstance(self.source, bytes):
             return memoryview(self.source)[self.start : self.start + self.length]
         try:
-            with open(self.source, "rb") as file:
+            with open_regular(self.source) as file:
+                if self.files is not None:
+                    self.files.add(self.source, file)
                 file.seek(self.start)
                 return file.read(self.length)
         except OSError:
             return b""
 
 
-def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None, length: str | None) -> PartialTensor:
+def range_in_file(
+    dtype: str, dims: Sequence[int], path: str, offset: str | None, length: str | None, files: ReadFiles | None = None
+) -> PartialTensor:
     """A large constant in another file with its range; `offset` and `length` in bytes, as the model has them."""
     size = prod(dims) * (element_bits(dtype) or 0) // 8
     try:
@@ -72,7 +87,8 @@ def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None
     except ValueError:
         start = count = -1
     inside = min(start, count) >= 0 and start + count <= os.path.getsize(path)
-    return DeferredRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
+    later = DeferredRange(dtype, dims, path, start, count, files)
+    return later() if inside else PartialTensor(dtype, Shape(dims), None)
 
 
 def read_eagerly(tensor: PartialTensor, deferred: object) -> PartialTensor:

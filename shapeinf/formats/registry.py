@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from stat import S_ISREG
 from typing import Any, NamedTuple, TextIO
 
 import attrs
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
-from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions
+from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions, open_descriptor
 from shapeinf.formats.foreign import explain_failure, identify_by_content, identify_compressed, identify_folder
 from shapeinf.formats.objects import model_of_object
+from shapeinf.formats.read_files import files_of
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
@@ -76,8 +76,11 @@ class Candidate:
         if self.text is None:
             return b""
         try:
-            with open(self.text, "rb", buffering=0) as file:
-                return file.read(HEAD) if S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+            descriptor = open_descriptor(self.text)
+            try:
+                return os.read(descriptor, HEAD)
+            finally:
+                os.close(descriptor)
         except (OSError, ValueError):  # the reader of the format reports the error of the path
             return b""
 
@@ -94,7 +97,8 @@ class Format(NamedTuple):
     """A format of model files.
 
     Args:
-        name: the dialect of its graphs, such as "onnx".
+        name: its name, which each `Graph.format` has. Graphs that are not read from a file have the format of the name
+            of their dialect, such as "onnx".
         title: its name in messages.
         sniff: whether a model is of this format.
         read: returns the graph of a model; it is called with the model and the options (None if `options` is None).
@@ -150,12 +154,22 @@ class FormatRegistry:
         if options is None and chosen.options is not None:
             options = chosen.options()
         try:
-            return chosen.read(model, options)
+            graph = chosen.read(model, options)
         except ModelError as error:
             text = None if isinstance(error, LimitError) else _foreign_text(candidate, recognized, error)
             if text is None:
                 raise
             raise UnknownFormatError(text, node=error.node) from error
+        graph.format = chosen.name
+        return graph
+
+    def format_of(self, graph: Graph) -> Format | None:
+        """The format that a graph was read from; for a graph in memory the one with the name of its dialect.
+
+        None for a graph of a format that is not in this registry.
+        """
+        name = graph.format or graph.dialect
+        return next((format_ for format_ in self.formats if format_.name == name), None)
 
     def save(
         self,
@@ -171,7 +185,10 @@ class FormatRegistry:
         ShapeInferenceError for either in a format that has no such choice, UnknownNameError for an unknown value,
         ModelError if the file cannot be written.
         """
-        chosen = next((format_ for format_ in self.formats if format_.name == graph.dialect), self.default)
+        chosen = self.format_of(graph)
+        if chosen is None and graph.format:
+            raise ShapeInferenceError(f"models of the format {graph.format!r} cannot be written here")
+        chosen = chosen or self.default  # its writer reports a graph that was not read from a file
         if chosen.write is None:
             raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
         if external_data not in (None, *EXTERNAL_DATA):
@@ -184,6 +201,7 @@ class FormatRegistry:
             if annotate is not None:
                 raise ShapeInferenceError(f"annotate has no effect: {chosen.title} models are written with all types")
         try:
+            files_of(graph).check()
             if chosen.write_with_options is not None:
                 options = WriteOptions(external_data or "keep", annotate or "chains")
                 chosen.write_with_options(graph, annotation, target, options)
@@ -217,8 +235,8 @@ class FormatRegistry:
 
     def missing_data(self, graph: Graph) -> list[MissingData]:
         """The data of the model of a graph that should be in other files, but are missing."""
-        formats = (format_ for format_ in self.formats if format_.name == graph.dialect)
-        return [missing for format_ in formats for missing in format_.missing_data(graph)]
+        chosen = self.format_of(graph)
+        return [] if chosen is None else list(chosen.missing_data(graph))
 
     def recognize(self, candidate: Candidate) -> Format | None:
         """The format of a model by its name or its first bytes; None where these are those of no format."""

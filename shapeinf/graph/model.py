@@ -137,6 +137,8 @@ class Graph:
     Args:
         name: the name in the file.
         dialect: the dialect of the operators.
+        format: the name of the format that the graph was read from, empty for a graph in memory: several formats may
+            have the operators of one dialect.
         opsets: the version of each domain.
         inputs: the names of the inputs.
         outputs: the names of the outputs.
@@ -159,6 +161,7 @@ class Graph:
         source: the path of the file; None for a graph in memory.
         locations: the positions of nodes in the source text, by the names of the nodes.
         model: the reader's own object, for writing.
+        files: the reader's record of the files that it has read, for writing.
     """
 
     name: str = ""
@@ -177,6 +180,7 @@ class Graph:
     traced: bool = False
     cyclic: bool = False
     external: bool = False
+    format: str = ""
     assumptions: list[str] = Factory(list)
     diagnostics: list[Diagnostic] = Factory(list)
     producer: str = ""
@@ -184,6 +188,7 @@ class Graph:
     source: str | None = None
     locations: dict[str, str] = Factory(dict)
     model: Any = None
+    files: Any = None
 
     def __repr__(self) -> str:
         """Name, dialect and counts: a graph has too many nodes and constants to list."""

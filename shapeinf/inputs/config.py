@@ -27,6 +27,7 @@ import attrs
 from shapeinf.errors import ConfigError, MissingPackageError, SpecError
 from shapeinf.expr import Scope
 from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
+from shapeinf.formats.files import read_regular
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import SpecLike, to_named_dim
@@ -71,6 +72,10 @@ class Config:
         return Config(**merged)
 
 
+MAX_DEPTH = 100
+"""Tables and arrays of a TOML file in one another; a config needs four."""
+
+
 def load_toml(path: str) -> dict[str, Any]:
     """The table of a TOML file.
 
@@ -78,11 +83,25 @@ def load_toml(path: str) -> dict[str, Any]:
     """
     toml = _toml_reader()
     try:
-        with open(path, "rb") as file:
-            table: dict[str, Any] = toml.load(file)
-            return table
+        table: dict[str, Any] = toml.loads(read_regular(path).decode("utf-8"))
     except ValueError as error:  # tomllib's own errors and UnicodeDecodeError
         raise ConfigError(str(error)) from None
+    except RecursionError:
+        raise ConfigError("arrays or tables are nested too deep") from None
+    if _depth(table) > MAX_DEPTH:
+        raise ConfigError(f"arrays or tables are nested deeper than {MAX_DEPTH}")
+    return table
+
+
+def _depth(table: dict[str, Any]) -> int:
+    """The nesting of tables and arrays, up to one level more than `MAX_DEPTH`: dotted keys nest without recursion."""
+    level: list[Any] = [table]
+    depth = 0
+    while level and depth <= MAX_DEPTH:
+        inner = [list(value.values()) if isinstance(value, dict) else value for value in level]
+        level = [item for values in inner for item in values if isinstance(item, (dict, list))]
+        depth += 1
+    return depth
 
 
 def _toml_reader() -> Any:

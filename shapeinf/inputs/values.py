@@ -23,6 +23,7 @@ from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 from shapeinf.lattice.types import MAX_ELEMENTS, MAX_PRINTED, MAX_RANK, Element, HandleType, numpy_dtype
+from shapeinf.texts import shell_word
 
 _BLANKS = re.compile(r"\s*")
 _OPENING = re.compile(r"\s*\[")
@@ -136,7 +137,7 @@ def _require_tensor(declared: Type | None, name: str) -> TensorType:
         kind = "value of unknown type" if declared is None else declared.kind
         raise ShapeInferenceError(f"input {name} is a {kind}: only tensors of numbers and strings can have a value")
     if declared.dtype is None:
-        example = f"--input-shapes '{quote_name(name)}:i64:[2]' or inputs={{{name!r}: 'i64:[2]'}}"
+        example = f"--input-shapes {shell_word(quote_name(name) + ':i64:[2]')} or inputs={{{name!r}: 'i64:[2]'}}"
         raise ShapeInferenceError(f"the element type of input {name} is not known: specify it, as in {example}")
     if KINDS[declared.dtype] not in ("bool", "integer", "float", "string"):
         raise ShapeInferenceError(f"input {name} is a {declared.dtype}: only numbers, bools and strings have values")

@@ -11,6 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from shapeinf.formats.files import ExternalData
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.passes.comparison import compare
 from shapeinf.passes.model_files import read_model, write_model
 from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
@@ -26,6 +27,7 @@ class Cleaned:
     model: ir.Model
     report: CleanReport
     comparison: Comparison | None = None
+    _files: ReadFiles | None = None
 
     def __repr__(self) -> str:
         """The number of changes of each pass, the opsets, and whether the numbers agree, in one line."""
@@ -43,7 +45,7 @@ class Cleaned:
 
     def save(self, path: str | os.PathLike[str], *, external_data: ExternalData | None = None) -> None:
         """Write the model; see `write_model` for `external_data` and the errors."""
-        write_model(self.model, path, external_data or "keep")
+        write_model(self.model, path, external_data or "keep", self._files)
 
 
 def clean(
@@ -82,7 +84,8 @@ def clean(
         LimitError: a file of more than 2 GB.
         MissingPackageError: onnxruntime is not installed, and `verify` needs it.
     """
+    files = ReadFiles()
     original = read_model(model)
     edited, report = run_passes(duplicate(original), DEFAULT_ORDER if passes is None else tuple(passes))
     comparison = compare(original, edited, seed, at) if verify else None
-    return Cleaned(edited, report, comparison)
+    return Cleaned(edited, report, comparison, files)

@@ -18,6 +18,7 @@ from shapeinf.formats.files import ExternalData, check_path
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.saving import MAX_PROTOBUF, save_model
 from shapeinf.formats.onnx.source import TEXT_FORMATS
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.passes.other_formats import refuse_other_formats
 from shapeinf.passes.skeleton import duplicate, from_proto, skeleton, to_proto
 from shapeinf.passes.storage import SPILLED, move_weights, weight_bytes
@@ -85,15 +86,21 @@ def _readable(where: str) -> Iterator[None]:
         raise ModelError(f"cannot be read: {' '.join(str(error).split())}", node=where) from error
 
 
-def write_model(model: ir.Model, path: str | os.PathLike[str], external_data: ExternalData = "keep") -> None:
+def write_model(
+    model: ir.Model,
+    path: str | os.PathLike[str],
+    external_data: ExternalData = "keep",
+    files: ReadFiles | None = None,
+) -> None:
     """Write a model, in the text form of the suffix if it has one; see `formats.onnx.saving.save_model`.
 
-    "copy" also moves the weights of a model of more than 2 GB to the data file. Raises ModelError where weights are in
-    several folders, and what `save_model` raises.
+    `files` states when the model was read: weights in other files must not have been written since. "copy" also moves
+    the weights of a model of more than 2 GB to the data file. Raises ModelError where weights are in several folders,
+    and what `save_model` raises.
     """
     target = check_path(path)
     proto = to_proto(model)
-    folder = _data_folder(list(external_tensors(model)))
+    folder = attrs.evolve(_data_folder(list(external_tensors(model))), files=files)
     if external_data != "copy" or weight_bytes(proto) <= MAX_PROTOBUF:
         _save(proto, target, folder, external_data)
         return

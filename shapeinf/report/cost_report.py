@@ -12,7 +12,7 @@ from shapeinf.csv_text import csv_text
 from shapeinf.errors import MissingSizeError
 from shapeinf.expr import Dim, evaluate
 from shapeinf.schemas import COST
-from shapeinf.texts import exact_bytes, format_bytes, format_count, shorten_end
+from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify, shorten_end
 
 By = Literal["operator", "module", "node"]
 
@@ -170,9 +170,9 @@ def cost_lines(summary: CostSummary, by: By, depth: int, top: int) -> Iterator[s
 def _totals_at(at: CostAt) -> str:
     total = at.total
     assert isinstance(total.bytes, int) and isinstance(total.flops, int) and isinstance(total.macs, int)
-    bound = "at least " if at.at_least else "at most " if at.at_most else ""
     intensity = "" if total.intensity is None else f", {total.intensity:.3g} flops a byte"
-    return f"{bound}{total.macs:,} MACs, {total.flops:,} flops, {exact_bytes(total.bytes)} moved{intensity}"
+    text = f"{total.macs:,} MACs, {total.flops:,} flops, {exact_bytes(total.bytes)} moved{intensity}"
+    return qualify(text, at.at_least, at.at_most)
 
 
 def _table(summary: CostSummary, rows: Sequence[CostRow], by: By) -> Iterator[str]:

@@ -118,7 +118,14 @@ def summary_as_json(model: str, summary: Summary) -> dict[str, Any]:
         "inputs": [_named_tensor(tensor) for tensor in summary.inputs],
         "outputs": [_named_tensor(tensor) for tensor in summary.outputs],
         "dims": [
-            {"name": d.name, "min": d.bounds.lo, "max": d.bounds.hi, "modulus": d.modulus, "remainder": d.remainder}
+            {
+                "name": d.name,
+                "min": d.bounds.lo,
+                "max": d.bounds.hi,
+                "modulus": d.modulus,
+                "remainder": d.remainder,
+                "assumed": None if d.assumed is None else {"min": d.assumed.lo, "max": d.assumed.hi},
+            }
             for d in summary.dims
         ],
         "contract": [_precondition(record) for record in summary.preconditions],

@@ -12,7 +12,6 @@ from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import Dim, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
-from shapeinf.memory.peak.answers import qualify
 from shapeinf.memory.planning import KINDS, Plan, Slot
 from shapeinf.memory.planning.verification import UNBOUNDED
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
@@ -21,7 +20,7 @@ from shapeinf.report.text import dims_text
 from shapeinf.result import Result
 from shapeinf.schemas import MEMORY_SUMMARY, PLAN_VERIFY
 from shapeinf.solver.budget import cut_text
-from shapeinf.texts import exact_bytes, format_bytes, format_count
+from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
 
 MAX_UNCOUNTED = 4
 """Limit on the listed tensors without a size of one cause; the JSON has all."""

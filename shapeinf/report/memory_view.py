@@ -10,12 +10,11 @@ import attrs
 
 from shapeinf.expr import evaluate
 from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
-from shapeinf.memory.peak.answers import qualify
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import count_buffers
 from shapeinf.sharing import cached_property, hold_locks
 from shapeinf.solver.budget import Budget
-from shapeinf.texts import format_bytes
+from shapeinf.texts import format_bytes, qualify
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
 """The roles of the outputs of nodes; inputs and weights are totals only."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
@@ -29,12 +31,17 @@ __all__ = [
 
 @attrs.frozen
 class NamedDimRecord:
-    """A named dim of the inputs: its bounds, and `dim % modulus == remainder` (modulus 1 without a congruence)."""
+    """A named dim of the inputs: its bounds, and `dim % modulus == remainder` (modulus 1 without a congruence).
+
+    `bounds` are those that the user, the file and the nodes require. The formulas of a report may hold in narrower
+    bounds only, which rules assumed: `assumed`; None where these are the same.
+    """
 
     name: str
     bounds: Interval
     modulus: int = 1
     remainder: int = 0
+    assumed: Interval | None = None
 
 
 @attrs.frozen
@@ -116,15 +123,29 @@ def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> Mode
 def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:
     """The named dims of the inputs."""
     symbols = {s for name in result.graph.inputs for s in result.tensors[name].shape.symbols() if not s.is_anonymous}
-    return tuple(_named_dim(result, symbol) for symbol in sorted(symbols, key=str))
+    required = _required_bounds(result, symbols)
+    return tuple(_named_dim(result, symbol, required) for symbol in sorted(symbols, key=str))
 
 
-def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
+def _named_dim(result: Result, symbol: Dimension, required: Mapping[str, Interval]) -> NamedDimRecord:
     congruence = result.store.congruences.find(symbol)
+    modulus, remainder = (1, 0) if congruence is None else (congruence.modulus, congruence.rest)
     bounds = result.interval(symbol)
-    if congruence is None:
-        return NamedDimRecord(str(symbol), bounds)
-    return NamedDimRecord(str(symbol), bounds, congruence.modulus, congruence.rest)
+    wider = required.get(str(symbol), bounds)
+    assumed = None if wider == bounds else bounds
+    return NamedDimRecord(str(symbol), wider, modulus, remainder, assumed)
+
+
+def _required_bounds(result: Result, symbols: Collection[Dimension]) -> dict[str, Interval]:
+    """The bounds of named dims without what rules assume, where that may differ: those of another inference."""
+    before = result.inference.initial_store
+    if not result.store.assumed or all(result.interval(s) == before.interval(s) for s in symbols):
+        return {}
+    other = result.allow_smaller({})
+    if other is None:
+        return {}
+    named = {s for name in other.graph.inputs for s in other.tensors[name].shape.symbols() if not s.is_anonymous}
+    return {str(symbol): other.interval(symbol) for symbol in named}
 
 
 def _preconditions(result: Result) -> tuple[PreconditionRecord, ...]:

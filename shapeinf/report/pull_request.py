@@ -48,7 +48,7 @@ def checks_as_github_commands(checks: Sequence[ModelCheck], notes: Sequence[str]
 
 
 def _row(diagnostic: Diagnostic) -> str:
-    subject = _code(diagnostic.subject).replace("|", "\\|") if diagnostic.subject else ""
+    subject = _code_cell(diagnostic.subject) if diagnostic.subject else ""
     where = " ".join(filter(None, (subject, _plain(diagnostic.op))))
     text = diagnostic.message
     if diagnostic.reason:
@@ -66,17 +66,35 @@ def _code(text: str) -> str:
     return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
+def _code_cell(text: str) -> str:
+    """Text as code in a cell. A backslash is itself in code but not before a `|`, where only HTML is unambiguous."""
+    if "|" in text and "\\" in text:
+        return f"<code>{_plain(text)}</code>"
+    return _code(text).replace("|", "\\|")
+
+
+_MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<!\w)_|_(?!\w)|(?<=www)\.", re.IGNORECASE)
+"""Characters of Markdown's markup, and the dot of an address without a scheme."""
+
+_LINKED = re.compile(r"@|#(?=\w)|:(?=//)|(?<=\bGH)-(?=\d)|:(?=\w)", re.IGNORECASE)
+"""The first characters of what GitHub links or replaces in any text: names, issues, addresses, emoji."""
+
+
 def _plain(text: str) -> str:
-    """Text that stays in its cell without markup: no emphasis, code, link, picture, tag or mention."""
-    text = re.sub(r"([\\`*\[\]])", r"\\\1", escape_unprintable(" ".join(text.split())))
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("@", "@<!-- -->")
+    r"""Text that stays in its cell without markup: no emphasis, code, link, picture, tag, mention or reference.
+
+    >>> print(_plain("see www.x.org, https://x.org or #12 of *a*"))
+    see www\.x.org, https:<!-- -->//x.org or #<!-- -->12 of \*a\*
+    """
+    text = escape_unprintable(" ".join(text.split())).replace("&", "&amp;").replace("<", "&lt;")
+    return _LINKED.sub(r"\g<0><!-- -->", _MARKUP.sub(r"\\\g<0>", text))
 
 
 def as_github_commands(model: str, diagnostics: Iterable[Diagnostic]) -> str:
     r"""One workflow command for each diagnostic; GitHub shows it at the file.
 
     >>> print(as_github_commands("a,b.onnx", [Diagnostic("warning", "C101", "50% is\nodd")]))
-    ::warning file=a%2Cb.onnx,title=C101::50%25 is%0Aodd
+    ::warning file=a%2Cb.onnx,title=C101::50%25 is\nodd
     """
     return "\n".join(_command(model, diagnostic) for diagnostic in diagnostics)
 
@@ -89,12 +107,12 @@ def _command(model: str, diagnostic: Diagnostic) -> str:
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")
     command = f"::{_COMMANDS[diagnostic.severity]} file={_property(model)},title={_property(title)}"
-    return f"{command}::{_data(chr(10).join(lines))}"
+    return f"{command}::{'%0A'.join(map(_data, lines))}"
 
 
 def _data(text: str) -> str:
-    """A text escaped for the message of a workflow command, as GitHub's runner reads it."""
-    return "%0A".join(escape_unprintable(line).replace("%", "%25") for line in text.split("\n"))
+    """A line escaped for the message of a workflow command, as GitHub's runner reads it."""
+    return escape_unprintable(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

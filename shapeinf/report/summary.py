@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 
+from shapeinf.cost import Cost
 from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import Dim
 from shapeinf.formats import FORMATS
 from shapeinf.graph import Graph
+from shapeinf.memory.peak.peak import Peak
 from shapeinf.ops import default_registry
 from shapeinf.pickled_result import Coverage
 from shapeinf.report.bodies import inner_graphs
@@ -18,9 +20,7 @@ from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecor
 from shapeinf.report.tensor_rows import TensorQuery
 from shapeinf.result import Result
 from shapeinf.solver.budget import WORK
-
-AT_LEAST, AT_MOST = BOUNDS = ("at least", "at most")
-"""Notes of amounts that are bounds: something is not counted, or sizes that depend on data have their upper bounds."""
+from shapeinf.texts import bound_note
 
 LEGAL_SIZES = 1024
 """Limit on the sizes of one dim that are tried for the list of legal sizes."""
@@ -129,13 +129,14 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
     ('ONNX', 7, 1896, 131072)
     """
     graph, sizes = result.graph, dict(sizes or {})
-    inner = list(inner_graphs(graph))
+    inner, known = list(inner_graphs(graph)), FORMATS.format_of(graph)
     cost, memory = result.cost(work=work), result.memory(work=work)
     uncounted = Counter(item.op for item in cost.uncounted if not item.amount)
+    weights, unsized = memory.weights, bound_note(any(buffer.role == "weight" for buffer in memory.unsized), False)
     report = build_report(result, TensorQuery(inputs=True, outputs=True))
     preconditions = sorted(report.preconditions, key=lambda record: _LATER.get(record.kind, 0))
     return Summary(
-        format=next((known.title for known in FORMATS.formats if known.name == graph.dialect), graph.dialect),
+        format=graph.format or graph.dialect if known is None else known.title,
         file_version=graph.file_version,
         producer=graph.producer,
         name=graph.name,
@@ -149,10 +150,14 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
         inner_nodes=sum(len(body.nodes) for body in inner),
         operators=_count_operators([graph, *inner]),
         sizes=sizes,
-        parameters=_amount(lambda: cost.format(cost.total.parameters), lambda: cost.total.parameters),
-        weight_bytes=_bytes_of(memory.weights, any(buffer.role == "weight" for buffer in memory.unsized)),
-        macs=_amount(lambda: cost.format(cost.total.macs), lambda: cost.at(sizes).total.macs, bool(uncounted)),
-        peak_bytes=_amount(lambda: str(memory.peak), lambda: memory.peak.at(sizes).bytes),
+        parameters=_amount(
+            lambda: cost.format(cost.total.parameters), lambda: (cost.total.parameters, unsized), lambda: unsized
+        ),
+        weight_bytes=Amount(str(weights), weights if isinstance(weights, int) else None, unsized),
+        macs=_amount(
+            lambda: cost.format(cost.total.macs), lambda: _macs_at(cost, sizes), lambda: cost.table.note_of_macs()
+        ),
+        peak_bytes=_amount(lambda: str(memory.peak), lambda: _peak_at(memory.peak, sizes), lambda: ""),
         uncounted=uncounted,
         unknowns=tuple([UnknownCount(g.count, tuple(map(str, g.causes))) for g in result.unknowns(work=work)]),
         diagnostics=Counter(diagnostic.severity for diagnostic in report.diagnostics),
@@ -165,26 +170,34 @@ def _count_operators(graphs: Iterable[Graph]) -> tuple[OperatorCount, ...]:
     return tuple([OperatorCount(op, domain, count) for (op, domain), count in counts.most_common()])
 
 
-def _amount(formula: Callable[[], str], value: Callable[[], Dim], incomplete: bool = False) -> Amount:
-    """An amount whose formula may pass a limit, and whose value may need sizes that are not specified."""
+def _amount(formula: Callable[[], str], value: Callable[[], tuple[Dim, str]], note: Callable[[], str]) -> Amount:
+    """An amount whose formula may pass a limit, and whose value, with its note, may need sizes that are not specified.
+
+    `note` is that of the formula, which is the value where it is a number.
+    """
     try:
         text = formula()
     except LimitError as error:
         return Amount("", None, str(error))
-    note = next((word for word in BOUNDS if text.startswith(word)), AT_LEAST if incomplete else "")
     try:
-        number = value()  # also of a number: this checks the sizes
+        number, bound = value()  # also of a number: this checks the sizes
     except LimitError as error:
         return Amount(text, None, str(error))
     except MissingSizeError as error:
         if not text.isdigit():
             return Amount(text, None, f"needs sizes of {', '.join(error.names)}")
-        number = int(text)
-    return Amount(text, number if isinstance(number, int) else None, note)
+        number, bound = int(text), note()
+    return Amount(text, number if isinstance(number, int) else None, bound)
 
 
-def _bytes_of(total: Dim, incomplete: bool) -> Amount:
-    return Amount(str(total), total if isinstance(total, int) else None, AT_LEAST if incomplete else "")
+def _macs_at(cost: Cost, sizes: Mapping[str, int]) -> tuple[Dim, str]:
+    at = cost.at(sizes)
+    return at.total.macs, at.note_of_macs()
+
+
+def _peak_at(peak: Peak, sizes: Mapping[str, int]) -> tuple[Dim, str]:
+    at = peak.at(sizes)
+    return at.bytes, bound_note(at.at_least, at.at_most)
 
 
 def _legal_sizes(result: Result, report: ModelReport, work: int) -> dict[str, str]:

@@ -6,10 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shapeinf.diagnostics import SEVERITIES
 from shapeinf.report.model import TensorRecord
-from shapeinf.report.summary import BOUNDS, Amount, Summary
+from shapeinf.report.summary import Amount, Summary
 from shapeinf.report.table import Column
 from shapeinf.report.text import dims_text
-from shapeinf.texts import exact_bytes, exact_count, format_bytes, format_count, shorten_end, shorten_text
+from shapeinf.texts import (
+    AT_LEAST,
+    AT_MOST,
+    BOUNDS,
+    PARTLY,
+    exact_bytes,
+    exact_count,
+    format_bytes,
+    format_count,
+    shorten_end,
+    shorten_text,
+)
 
 MAX_ROWS = 6
 """Limit on the listed inputs, outputs, preconditions and causes; the others are counted."""
@@ -147,4 +158,4 @@ def _cell(amount: Amount, display: Callable[[int], str]) -> str:
     """A number, with a mark where it is a bound; "symbolic" where it is a formula."""
     if amount.value is None:
         return "symbolic" if amount.formula else "?"
-    return {"at least": ">= ", "at most": "<= "}.get(amount.note, "") + display(amount.value)
+    return {AT_LEAST: ">= ", AT_MOST: "<= ", PARTLY: "~ "}.get(amount.note, "") + display(amount.value)

@@ -78,8 +78,11 @@ def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def dims_text(dims: Iterable[NamedDimRecord]) -> str:
-    """Named dims with their bounds: `batch 1..8, H 32..512 (a multiple of 32)`."""
-    return ", ".join(f"{dim.name} {dim.bounds}{_congruence(dim)}" for dim in dims)
+    """Named dims with their bounds: `batch 1.., H 1..512 (a multiple of 32); formulas hold for H 32..512`."""
+    listed = list(dims)
+    text = ", ".join(f"{dim.name} {dim.bounds}{_congruence(dim)}" for dim in listed)
+    assumed = ", ".join(f"{dim.name} {dim.assumed}" for dim in listed if dim.assumed is not None)
+    return f"{text}; formulas hold for {assumed}" if assumed else text
 
 
 def _congruence(dim: NamedDimRecord) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import onnx
 
 from shapeinf.errors import ModelError
+from shapeinf.formats.read_files import files_of, open_source
 from shapeinf.graph import Graph
 from shapeinf.lattice import numpy_dtype
 from shapeinf.lattice.dtypes import DTYPES, WITHOUT_NUMPY_TYPE
@@ -22,12 +22,16 @@ MAX_PROTO = (1 << 31) - 1
 
 def path_or_bytes(graph: Graph) -> str | bytes:
     """The path of the model where it was read from a file, else its bytes. Raises ModelError."""
-    return graph.source if graph.model is None and graph.source is not None else model_bytes(graph)
+    files = files_of(graph)
+    if graph.model is not None or files.path is None or files.path not in files.states:
+        return model_bytes(graph)
+    files.check_file(files.path)
+    return files.path
 
 
 def model_bytes(graph: Graph) -> bytes:
     """The bytes of the model. Raises ModelError for one that is not ONNX or too large, Refusal for a file over 2 GB."""
-    if graph.dialect != "onnx":
+    if (graph.format or graph.dialect) != "onnx":
         raise ModelError("only an ONNX model can be run here", node=graph.source)
     if isinstance(graph.model, bytes):
         return graph.model
@@ -38,10 +42,10 @@ def model_bytes(graph: Graph) -> bytes:
             raise ModelError("is larger than a protobuf may be: store its weights as external data") from error
     if graph.source is None:
         raise ModelError("the graph was not read from an ONNX model: there is nothing to run")
-    if os.path.getsize(graph.source) > MAX_PROTO:
-        raise Refusal(f"{graph.source} has more than 2 GB in one file: store its weights as external data")
-    with open(graph.source, "rb") as file:
-        return file.read()
+    with open_source(graph) as buffer:
+        if len(buffer) > MAX_PROTO:
+            raise Refusal(f"{graph.source} has more than 2 GB in one file: store its weights as external data")
+        return buffer[:]
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:

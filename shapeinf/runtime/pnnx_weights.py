@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shapeinf.formats.files import open_regular
 from shapeinf.formats.pnnx.document import Document
 from shapeinf.formats.pnnx.reader import weight_files
 from shapeinf.formats.pnnx.sniffing import weights_path
@@ -66,7 +67,7 @@ class Weights:
         if self._contents is None:
             self._contents = {}
             if self.path is not None and os.path.isfile(self.path):
-                with open(self.path, "rb") as file:
+                with open_regular(self.path) as file:
                     for member, _, data in zip_members(file, self.path, MAX_MEMBERS, self._length):
                         self._contents[self.names[member]] = data
         return self._contents

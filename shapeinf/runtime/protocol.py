@@ -171,14 +171,14 @@ class Runtime(Protocol):
 
 
 def choose_runtime(graph: Graph, name: str | None) -> Runtime:
-    """The runtime of this name; None: the default runtime of the graph's dialect.
+    """The runtime of this name; None: the default runtime of the graph's format.
 
-    Raises UnknownNameError, ModelError for a runtime that does not run the dialect and for a dialect without a runtime,
+    Raises UnknownNameError, ModelError for a runtime that does not run the format and for a format without a runtime,
     MissingPackageError where the runtime is not installed.
     """
     if name is not None and name not in RUNTIMES:
         raise UnknownNameError("runtime", name, RUNTIMES)
-    names = [runtime for runtime, dialect in DIALECTS.items() if dialect == graph.dialect]
+    names = [runtime for runtime, dialect in DIALECTS.items() if dialect == (graph.format or graph.dialect)]
     if not names:
         raise ModelError("no runtime runs models of this format", node=graph.source)
     if name is not None and name not in names:

@@ -114,8 +114,9 @@ class ModelRow:
         nodes: of the graph; `inner_nodes` are those of bodies and functions.
         tensors: the values of the graph; of `ranked` ones the rank is known, of `known` ones every dim.
         parameters: elements of weights that nodes read; `weight_bytes` is their size.
-        macs_formula: multiply-accumulates in the dims of the inputs; `macs` is the number at the sizes of `--bind`.
-        peak_formula: the most bytes of activations in use at once; `peak_bytes` is the number at the sizes of `--bind`.
+        macs_formula: multiply-accumulates in the dims of the inputs; `macs` is the number at the sizes of `--bind`, and
+            `macs_note` says "at least" or "at most" where it is a bound, else why the number is missing.
+        peak_formula: the most bytes of activations in use at once, with `peak_bytes` and `peak_note`.
         unknowns: unknown axes and ranks; `unknown_causes` are their causes.
         requirements: what nodes require of the dims of the inputs.
         errors: the number of diagnostics of that severity, as are `warnings` and `notes`.
@@ -144,8 +145,10 @@ class ModelRow:
     weight_bytes: int | None = None
     macs_formula: str | None = None
     macs: int | None = None
+    macs_note: str | None = None
     peak_formula: str | None = None
     peak_bytes: int | None = None
+    peak_note: str | None = None
     unknowns: int | None = None
     unknown_causes: list[str] = attrs.Factory(list)
     requirements: list[str] = attrs.Factory(list)

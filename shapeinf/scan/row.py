@@ -17,6 +17,7 @@ from shapeinf.checks import ModelChecker, check
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, ModelError, ShapeError, ShapeInferenceError
 from shapeinf.formats import FORMATS, FormatOptions
+from shapeinf.formats.files import open_regular
 from shapeinf.inputs.config import Config, read_config
 from shapeinf.report import Summary, summarize
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
@@ -95,7 +96,7 @@ def _scan(candidate: Candidate, options: ScanOptions, file: str) -> ModelRow:
 
 def _sha256(file: str) -> str:
     digest = hashlib.sha256()
-    with open(file, "rb") as stream:
+    with open_regular(file) as stream:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
@@ -122,8 +123,10 @@ def _fill(row: ModelRow, result: Result, summary: Summary) -> None:
     row.tensors, row.ranked, row.known = summary.coverage.values, summary.coverage.ranked, summary.coverage.known
     row.parameters = clean_int(summary.parameters.value)
     row.weight_bytes = clean_int(summary.weight_bytes.value)
-    row.macs_formula, row.macs = clean_text(summary.macs.formula), clean_int(summary.macs.value)
-    row.peak_formula, row.peak_bytes = clean_text(summary.peak_bytes.formula), clean_int(summary.peak_bytes.value)
+    macs, peak = summary.macs, summary.peak_bytes
+    row.macs_formula, row.macs, row.macs_note = clean_text(macs.formula), clean_int(macs.value), clean_text(macs.note)
+    row.peak_formula, row.peak_bytes = clean_text(peak.formula), clean_int(peak.value)
+    row.peak_note = clean_text(peak.note)
     row.unknowns = sum(group.count for group in summary.unknowns)
     causes = dict.fromkeys(clean_text(cause) for group in summary.unknowns for cause in group.causes)
     row.unknown_causes = list(islice(causes, MAX_RECORDS))

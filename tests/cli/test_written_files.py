@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -256,6 +257,27 @@ def test_devices_and_links_are_written_through(folder: Path) -> None:
     assert (folder / "link.onnx").is_symlink() and (folder / "real" / "m.onnx").is_file()
 
 
+def test_a_file_is_private_until_it_is_complete(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes are on the disk before it has its name, and its name after that; then it has the mode of a new file."""
+    from shapeinf.formats.files import replace_file
+
+    synced: list[int] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: (synced.append(os.fstat(number).st_mode), real(number)))
+    old = os.umask(0o027)
+    try:
+        with replace_file(str(folder / "new")) as file:
+            file.write(b"x")
+            (part,) = folder.glob(".new.*.part")
+            assert stat.S_IMODE(part.stat().st_mode) == 0o600
+            assert synced == [] and not (folder / "new").exists()
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((folder / "new").stat().st_mode) == 0o640
+    assert [stat.S_IFMT(mode) for mode in synced] == [stat.S_IFREG, stat.S_IFDIR]
+    assert not list(folder.glob(".new*"))
+
+
 def test_a_replaced_file_keeps_its_permissions(folder: Path) -> None:
     (folder / "out.onnx").write_bytes(MODEL.read_bytes())
     (folder / "out.onnx").chmod(0o640)
@@ -362,7 +384,7 @@ def test_what_is_no_model_on_standard_input(data: bytes, text: str) -> None:
 
 
 def test_the_limit_of_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shapeinf.cli.stdin.MAX_STDIN", 1000)
+    monkeypatch.setattr("shapeinf.formats.read_files.MAX_STREAM", 1000)
     result = run("infer", "-", stdin=MODEL.read_bytes())
     assert result.exit_code == 3 and "a model of more than 1000 bytes: save it to a file" in result.stderr
 

@@ -38,6 +38,19 @@ SAFETENSORS = (
 HTML = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>\n"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n"
 
+
+def delimited(number, *parts):
+    """A field of bytes; see `Model.proto` of Core ML's specification for the messages below."""
+    data = b"".join(parts)
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+FEATURE_TYPE = delimited(3, delimited(5, b"\x08\x03\x08\x08\x10\xa0\x80\x04"))
+CORE_ML = b"\x08\x05" + delimited(2, delimited(1, delimited(1, b"image"), FEATURE_TYPE), b"\x52\x00") + b"\xa2\x1f\x00"
+CORE_ML_DESCRIBED = b"\x08\x07" + delimited(
+    2, delimited(1, delimited(1, b"x"), delimited(2, b"an image"), FEATURE_TYPE)
+)
+
 FILES = {
     "a checkpoint of PyTorch": ("net.pt", zipped("archive/data.pkl", "archive/version"), "torch.onnx.export"),
     "a checkpoint under the name of a model": ("net.onnx", zipped("net/data.pkl"), "checkpoint of PyTorch"),
@@ -55,6 +68,12 @@ FILES = {
     "Keras 3": ("net.keras", zipped("metadata.json", "config.json", "model.weights.h5"), "is a Keras 3 model"),
     "TensorFlow Lite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite model: .*SavedModel"),
     "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "is a Core ML model"),
+    "Core ML with an input": ("net.mlmodel", CORE_ML, "is a Core ML model, a format that is not read"),
+    "Core ML under another name": ("net.pb", CORE_ML, "is a Core ML model, a format that is not read"),
+    "Core ML with a described input": ("net", CORE_ML_DESCRIBED, "is a Core ML model"),
+    "torch.export": ("net.pt2", zipped("net/data/weights/w.json", "net/models/model.json"), "torch.export.load"),
+    "torch.export of 2.5": ("net.pt2", zipped("serialized_exported_program.json", "version"), "torch.export, a format"),
+    "torch.export under another name": ("net.onnx", zipped("n/archive_format"), "program of torch.export"),
     "TensorRT": ("net.engine", b"ftrt" + bytes(60), "is a TensorRT engine.*: pass the ONNX model"),
     "TensorRT by its name": ("net.plan", bytes(range(200, 250)), "by its name it is a TensorRT engine"),
     "ONNX Runtime's format": ("net.ort", b"\x18\0\0\0ORTM" + bytes(60), "ONNX Runtime's own format: pass the .onnx"),
@@ -181,3 +200,19 @@ def test_every_example_begins_as_a_model() -> None:
 def test_what_is_no_model_does_not_begin_as_one(tmp_path: Path, kind: str) -> None:
     (tmp_path / "file").write_bytes(FILES[kind][1])
     assert not FORMATS.is_model_file(str(tmp_path / "file"))
+
+
+def test_a_core_ml_package(tmp_path):
+    package = tmp_path / "net.mlpackage"
+    package.mkdir()
+    (package / "Manifest.json").write_text("{}")
+    with pytest.raises(UnknownFormatError, match="is a Core ML package, a format that is not read"):
+        infer_shapes(package)
+
+
+def test_a_saved_model_with_any_info_is_read():
+    """The third field of a MetaInfoDef is an Any, whose first field is a URL: Core ML has another message there."""
+    any_info = delimited(3, delimited(1, b"type.googleapis.com/x.Y"), delimited(2, b"z"))
+    graph = delimited(1, delimited(1, b"x"), delimited(2, b"Placeholder"))
+    meta = delimited(2, delimited(1, delimited(1, b"v1"), any_info), delimited(2, graph))
+    assert infer_shapes(b"\x08\x01" + meta).dialect == "tf"

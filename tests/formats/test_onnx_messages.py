@@ -15,6 +15,7 @@ from shapeinf.formats.onnx.tensor_protos import parse, read_tensor
 from shapeinf.formats.onnx.tensors import TensorScanner
 from shapeinf.formats.onnx.types import scan_type
 from shapeinf.formats.protobuf.wire import DamagedError, encode_varint
+from shapeinf.formats.read_files import ReadFiles
 
 
 def field(number, data):
@@ -224,7 +225,7 @@ def test_tensors_are_those_that_protobuf_reads(seed):
         data = proto.SerializeToString()
         expected = outcome(read_tensor, proto)
         for _ in range(2):  # the second time from the table of tensors
-            scanned = outcome(TensorScanner(data, None, None).initializer, data, 0, len(data))
+            scanned = outcome(TensorScanner(data, None).initializer, data, 0, len(data))
             if expected == "an error":
                 assert scanned == "an error"
             else:
@@ -235,7 +236,7 @@ def test_of_two_names_of_a_tensor_the_last_one_counts():
     head, payload = integer(1, 1) + integer(2, TensorProto.INT64), field(9, (5).to_bytes(8, "little"))
     for first, last in ((b"b", b"b"), (b"a", b"b"), (b"c", b"b")):
         data = head + field(8, first) + payload + field(8, last)
-        tensor, _, name = TensorScanner(data, None, None).initializer(data, 0, len(data))
+        tensor, _, name = TensorScanner(data, None).initializer(data, 0, len(data))
         assert (tensor.elements, name) == ((5,), TensorProto.FromString(data).name)
 
 
@@ -256,4 +257,6 @@ def test_contents_in_other_files(tmp_path, code, values):
     proto = TensorProto(name="t", dims=[2], data_type=code, data_location=TensorProto.EXTERNAL)
     for key, value in {"location": "data.bin", "offset": 4, "length": len(raw)}.items():
         proto.external_data.add(key=key, value=str(value))
-    assert list(external_contents(proto.SerializeToString(), str(tmp_path)).elements) == values
+    assert (
+        list(external_contents(proto.SerializeToString(), ReadFiles(str(tmp_path / "model.onnx"))).elements) == values
+    )

@@ -80,6 +80,29 @@ def test_a_format_that_is_only_read():
         REGISTRY.save(Graph(dialect="one"), Annotation({}), "m.one")
 
 
+def test_a_format_on_the_dialect_of_another_is_not_written_by_that():
+    """Two formats may have the operators of one dialect; each graph names the format that it was read from."""
+    written = []
+
+    def write(graph, annotation, target):
+        written.append((graph.name, target))
+
+    first = Format("one", "ONE", lambda c: (c.text or "").endswith(".one"), lambda m, _: Graph(m, "one"), write)
+    second = Format("other", "OTHER", lambda c: (c.text or "").endswith(".other"), lambda m, _: Graph(m, "one"))
+    registry = FormatRegistry((first, second), default=first)
+    graph = registry.load("m.other")
+    assert (graph.dialect, graph.format, registry.format_of(graph)) == ("one", "other", second)
+    with pytest.raises(ShapeInferenceError, match="OTHER models can be read, but not written"):
+        registry.save(graph, Annotation({}), "out.one")
+    registry.save(registry.load("m.one"), Annotation({}), "out.one")
+    registry.save(Graph("in memory", "one"), Annotation({}), "out.one")
+    assert written == [("m.one", "out.one"), ("in memory", "out.one")]
+    foreign = Graph("foreign", "one", format="elsewhere")
+    with pytest.raises(ShapeInferenceError, match="models of the format 'elsewhere' cannot be written here"):
+        registry.save(foreign, Annotation({}), "out.one")
+    assert registry.missing_data(foreign) == []
+
+
 def test_the_head_of_a_model(tmp_path):
     path = tmp_path / "model"
     path.write_bytes(b"x" * 10_000)

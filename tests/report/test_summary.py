@@ -12,7 +12,10 @@ from onnx import TensorProto, helper, numpy_helper
 from shapeinf import infer_shapes
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.formats import load
-from shapeinf.report import summarize
+from shapeinf.report import summarize, summary_as_json
+from shapeinf.report.model import named_dims
+from shapeinf.report.summary_text import summary_as_lines, summary_cells
+from shapeinf.report.text import dims_text
 from tests.engine.runtime import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,6 +79,75 @@ def test_what_is_unknown_and_not_counted() -> None:
     causes = " ".join(cause for group in summary.unknowns for cause in group.causes)
     assert "NonZero" in causes and "my.Own" in causes
     assert summary.uncounted["Own"] == 1 and summary.macs.note == "at least"
+
+
+ONES = ", ".join(["1"] * 128)
+ROWS = f"""g (float[1, 8] x, int64[2] rows) => (float[1, 16] a, float[n, 16] b)
+    <float[8, 16] w = {{{ONES}}}> {{ a = MatMul(x, w)  e = Expand(x, rows)  b = MatMul(e, w) }}"""
+"""Two products: one of fixed sizes, one with as many rows as the contents of an input say."""
+
+BOUNDED = f"""g (float[n] c, float[n, 8] x) => (float[m, 16] b) <float[8, 16] w = {{{ONES}}}, int64[1] k = {{0}}> {{
+    z = NonZero(c)  i = Squeeze(z, k)  g = Gather(x, i)  b = MatMul(g, w) }}"""
+"""A product of as many rows as an input has elements that are not 0, at most `n`."""
+
+
+def macs_everywhere(text: str, sizes: dict[str, int]) -> tuple[str, str, str, str]:
+    """The note of the multiply-accumulates in Python and JSON, and how text and table show it."""
+    result = infer_shapes(parsed(text))
+    summary = summarize(result, sizes)
+    lines = "\n".join(summary_as_lines(summary))
+    cell = summary_cells("m", summary)[5]
+    assert summary_as_json("m", summary)["macs"]["note"] == summary.macs.note
+    at = result.cost().at(sizes)
+    (shown,) = [
+        line for line in lines.split("\n") if line.strip().startswith(("always:", "n=")) and "bytes" not in line
+    ]
+    assert ("at least" in shown, "at most" in shown) == (at.at_least, at.at_most)
+    return summary.macs.note, shown.partition(": ")[2], cell, str(summary.macs.value)
+
+
+def test_a_bound_is_never_shown_as_exact() -> None:
+    """The note comes from what was counted, never from the text of the formula."""
+    assert macs_everywhere(ROWS, {}) == ("at least", "at least 128", ">= 128", "128")
+    assert macs_everywhere(BOUNDED, {"n": 4}) == ("at most", "at most 512", "<= 512", "512")
+
+
+def test_what_is_neither_a_lower_nor_an_upper_bound() -> None:
+    """Some nodes are not counted, others with their upper bounds."""
+    from shapeinf.texts import bound_note, qualify
+
+    assert [bound_note(a, b) for a in (False, True) for b in (False, True)] == [
+        "",
+        "at most",
+        "at least",
+        "without some parts at most",
+    ]
+    assert qualify("5", True, True) == "without some parts at most 5" and qualify("5", False, False) == "5"
+
+
+POOL = "g (float[n, 3, h, w] x) => (float[n, 3, p, q] y) { y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) }"
+
+
+def test_assumed_bounds_are_apart() -> None:
+    """A window is assumed to fit; check and solve answer for smaller sizes too."""
+    result = infer_shapes(parsed(POOL))
+    dims = {dim.name: (str(dim.bounds), str(dim.assumed)) for dim in named_dims(result)}
+    assert dims == {"h": ("1..", "2.."), "n": ("1..", "None"), "w": ("1..", "2..")}
+    assert dims_text(named_dims(result)) == "h 1.., n 1.., w 1..; formulas hold for h 2.., w 2.."
+    for size in (1, 2, 3):
+        assert result.contract.check(n=1, h=size, w=size).verdict is True
+    assert result.contract.solve("h", range(1, 4)).values == (1, 2, 3)
+    (record,) = [d for d in summary_as_json("m", summarize(result))["dims"] if d["name"] == "h"]
+    assert record["min"] == 1 and record["assumed"] == {"min": 2, "max": None}
+
+
+def test_required_bounds_stay() -> None:
+    """A bound that a node requires is no assumption; nor is one of the user."""
+    text = "g (float[n] x) => (float[m] y) { y = Slice(x, s, e)  s = Constant<value_ints = [1]>() e = Identity(s) }"
+    assert all(dim.assumed is None for dim in named_dims(infer_shapes(parsed(text))))
+    result = infer_shapes(parsed(POOL), dims={"h": (5, 9)})
+    dims = {dim.name: (str(dim.bounds), str(dim.assumed)) for dim in named_dims(result)}
+    assert dims["h"] == ("5..9", "None") and dims["w"] == ("1..", "2..")
 
 
 def test_a_summary_is_plain_data() -> None:

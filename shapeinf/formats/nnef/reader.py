@@ -15,6 +15,7 @@ from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import Tensor
+from shapeinf.formats.nnef.files.archive import Folder
 from shapeinf.formats.nnef.files.quantization import check_quantization, parse_quantization
 from shapeinf.formats.nnef.files.source import locate
 from shapeinf.formats.nnef.files.tensors import Variable, attach_files
@@ -63,6 +64,8 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     graph.assumptions = list(_assumptions(document))
     graph.diagnostics += [*_diagnostics(document), *warnings]
     _add_calls(graph, operations, source)
+    if isinstance(located.files, Folder):
+        graph.files = located.files.read_files
     if located.files is not None:
         quantized = located.quantization is not None
         attach_files(

@@ -8,11 +8,12 @@ from math import prod
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.files import is_path
+from shapeinf.formats.files import is_path, open_regular
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed
 from shapeinf.formats.ranges import range_in_file
 from shapeinf.formats.raw_data import raw_elements
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
 
@@ -20,24 +21,24 @@ MAX_PIECE = 1 << 20
 """Bytes of the largest tensor in another file whose contents are read."""
 
 
-def external_contents(data: bytes, folder: str | None) -> PartialTensor:
+def external_contents(data: bytes, files: ReadFiles | None) -> PartialTensor:
     """A tensor whose data are in another file of the model's folder: with contents, or with the range if it is large.
 
-    Both stay unknown if the file is missing or `folder` is None. Raises ModelError for a path outside the folder, and
-    for a damaged tensor.
+    Both stay unknown if the file is missing or `files` is None: the model has no folder. Raises ModelError for a path
+    outside the folder, and for a damaged tensor.
     """
     try:
         dtype, dims, name = _header(data)
         entries = read_entries(data, 0, len(data))
     except (DamagedError, IndexError) as error:
         raise ModelError(f"a tensor whose data are in another file cannot be read: {error}") from error
-    path = path_inside(folder, entries.get("location", ""), name)
+    path = path_inside(None if files is None else files.folder, entries.get("location", ""), name)
     if path is None:
         return PartialTensor(dtype, Shape(dims), None)
     offset, length = entries.get("offset"), entries.get("length")
     if dtype is not None and not wants_contents(dtype, dims):
-        return range_in_file(dtype, dims, path, offset, length)
-    piece = _piece(path, offset, length, name)
+        return range_in_file(dtype, dims, path, offset, length, files)
+    piece = _piece(path, offset, length, name, files)
     elements = raw_elements(dtype, piece)
     if elements is not None and len(elements) == prod(dims):
         return PartialTensor(dtype, Shape(dims), elements)
@@ -94,7 +95,7 @@ def path_inside(folder: str | None, location: str, name: str) -> str | None:
     return path if os.path.isfile(path) else None
 
 
-def _piece(path: str, offset: str | None, length: str | None, name: str) -> bytes:
+def _piece(path: str, offset: str | None, length: str | None, name: str, files: ReadFiles | None) -> bytes:
     """The bytes of a small tensor in a data file. Raises ModelError if the file does not have them."""
     try:
         start, count = int(offset or 0), None if length is None else int(length)
@@ -103,7 +104,9 @@ def _piece(path: str, offset: str | None, length: str | None, name: str) -> byte
         if start < 0 or count < 0 or start + count > size or count > MAX_PIECE:
             message = f"its data are {count} bytes from offset {start}, in a file of {size} bytes"
             raise ModelError(message, node=name)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
+            if files is not None:
+                files.add(path, file)
             file.seek(start)
             return file.read(count)
     except ValueError as error:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
-from mmap import ACCESS_READ, mmap
 
 import attrs
 
@@ -16,6 +15,7 @@ from shapeinf.formats.onnx.assembly import MAX_NESTING
 from shapeinf.formats.onnx.external_contents import path_inside, read_entries
 from shapeinf.formats.protobuf.pieces import FilePart, Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
+from shapeinf.formats.read_files import ReadFiles, files_of, open_source
 from shapeinf.formats.registry import MissingData
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_NAMES, element_bits
@@ -75,10 +75,24 @@ class DataFolder:
     """The folder of the data files of a model.
 
     `path` is None for a model that was not read from a file. `others` has paths of data files elsewhere, by location.
+    `files` has the files that were read with the model.
     """
 
     path: str | None
     others: Mapping[str, str] = attrs.Factory(dict)
+    files: ReadFiles | None = None
+
+    @classmethod
+    def of_graph(cls, graph: Graph) -> DataFolder:
+        """The folder of the model of a graph."""
+        files = files_of(graph)
+        return cls(files.folder, files=files)
+
+    def check(self, tensors: Iterable[ExternalTensor]) -> None:
+        """Raise ChangedFileError for a data file that was written after the model was read."""
+        if self.files is not None:
+            for path in {self.file(tensor) for tensor in tensors if self.is_known(tensor)}:
+                self.files.check_weights(path)
 
     def file(self, tensor: ExternalTensor) -> str:
         """The path of the data file of a tensor, which may be missing.
@@ -123,9 +137,9 @@ def missing_data(graph: Graph) -> Iterator[MissingData]:
 def _missing_tensors(graph: Graph) -> Iterator[tuple[ExternalTensor, str]]:
     if not graph.external or graph.source is None or graph.model is not None:
         return
-    folder = DataFolder(os.path.dirname(os.path.abspath(graph.source)))
-    with open(graph.source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-        for tensor in external_tensors(mapped):
+    folder = DataFolder.of_graph(graph)
+    with open_source(graph) as buffer:
+        for tensor in external_tensors(buffer):
             try:
                 tensor.part(folder.file(tensor))
             except ModelError as error:

@@ -21,21 +21,22 @@ from shapeinf.formats.onnx.assembly import (
 from shapeinf.formats.onnx.external_contents import external_contents
 from shapeinf.formats.onnx.tensor_protos import is_external, read_sparse, read_tensor
 from shapeinf.formats.ranges import DeferredRange, read_eagerly, wants_range
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import MAX_TYPE_DEPTH, PartialTensor
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
 
-def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
-    """The graph of a model; the contents of small external tensors are read from `folder`.
+def read_model(model: onnx.ModelProto, files: ReadFiles | None = None) -> Graph:
+    """The graph of a model; the contents of small external tensors are read from the folder of its file in `files`.
 
     Raises UnknownFormatError for a model without a graph.
     """
     if not model.HasField("graph"):
         raise UnknownFormatError("the model has no graph")
     opsets = {domain_of(entry.domain): entry.version for entry in model.opset_import}
-    graph = read_graph(model.graph, opsets, 0, folder)
+    graph = read_graph(model.graph, opsets, 0, files)
     for function in model.functions:
         key, body = read_function(function)
         graph.functions.setdefault(key, body)
@@ -43,11 +44,12 @@ def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
         add_property(graph, _text(entry.key), _text(entry.value))
     add_origin(graph, _text(model.producer_name), _text(model.producer_version), model.ir_version)
     graph.model = model
+    graph.files = files
     graph.external = any(is_external(t) for t in model.graph.initializer)
     return finish_model(graph)
 
 
-def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, folder: str | None = None) -> Graph:
+def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, files: ReadFiles | None = None) -> Graph:
     """A GraphProto."""
     if depth > MAX_NESTING:
         raise LimitError(f"subgraphs nest deeper than {MAX_NESTING}", node=proto.name)
@@ -56,7 +58,7 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
     graph.repeated_constants += repeated_names(names)
     for initializer in proto.initializer:
         graph.constants[initializer.name] = read_tensor(initializer)
-        later = _deferred_contents(initializer, folder)
+        later = _deferred_contents(initializer, files)
         if later is not None:
             graph.unread[initializer.name] = later
     for sparse in proto.sparse_initializer:
@@ -121,12 +123,12 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     return None
 
 
-def _deferred_contents(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
+def _deferred_contents(proto: onnx.TensorProto, files: ReadFiles | None) -> Callable[[], PartialTensor] | None:
     """A function that reads external contents or a range, for a tensor without contents in `read_tensor`."""
     dtype = ONNX_NAMES.get(proto.data_type)
     if is_external(proto):
         wanted = wants_contents(dtype, proto.dims) or wants_range(dtype, proto.dims)
-        return (lambda: external_contents(proto.SerializeToString(), folder)) if wanted else None
+        return (lambda: external_contents(proto.SerializeToString(), files)) if wanted else None
     if dtype is None or not proto.HasField("raw_data") or not wants_range(dtype, proto.dims):
         return None
     return DeferredRange(dtype, proto.dims, proto.raw_data, 0, len(proto.raw_data))

@@ -49,6 +49,7 @@ def save_model(
                 _write_pieces(file, buffer, pieces, target)
             return
         tensors = external_tensors(edited)
+        folder.check(tensors)
         _check_not_read(tensors, folder, target)
         if external_data == "copy":
             _copy_weights(edited, tensors, target, folder)

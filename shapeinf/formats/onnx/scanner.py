@@ -25,6 +25,7 @@ from shapeinf.formats.onnx.tensors import Source, TensorScanner
 from shapeinf.formats.onnx.types import scan_type
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, field, fields, to_signed, varint
 from shapeinf.formats.ranges import read_eagerly
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
@@ -49,14 +50,14 @@ Values = list[tuple[str, DeclaredType | None]]
 """Names of values, and their declared types."""
 
 
-def scan(buffer: Source, where: str, folder: str | None, path: str | None = None) -> Graph:
-    """The graph of a model. `where` is its name in messages; small external tensors are read from `folder`.
+def scan(buffer: Source, where: str, files: ReadFiles | None = None) -> Graph:
+    """The graph of a model. `where` is its name in messages, `files` has the file of the bytes, if they are of one.
 
-    `path` is the file of the bytes, None if they are of no file. Raises UnknownFormatError for a message without a
-    graph, ModelError for a damaged one.
+    Small external tensors are read from its folder when a rule needs them. Raises UnknownFormatError for a message
+    without a graph, ModelError for a damaged one.
     """
     try:
-        return _Scanner(buffer, folder, path).model(where)
+        return _Scanner(buffer, files).model(where)
     except (DamagedError, IndexError, struct.error, RecursionError) as error:
         damage = f"is not a complete ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
         cause = f"{damage}; download or export it again"
@@ -74,11 +75,11 @@ class _Names(dict[bytes, str]):
 class _Scanner:
     """Decodes one file; equal bytes are decoded once."""
 
-    def __init__(self, buffer: Source, folder: str | None, path: str | None) -> None:
+    def __init__(self, buffer: Source, files: ReadFiles | None) -> None:
         self.buffer = buffer
         self.names = _Names()
         self.kinds: dict[tuple[str, str, str, tuple[bytes, ...]], NodeKind] = {}
-        self.tensors = TensorScanner(buffer, folder, path)
+        self.tensors = TensorScanner(buffer, files)
         self.opsets: dict[str, int] = {}
 
     def model(self, where: str) -> Graph:
@@ -110,6 +111,7 @@ class _Scanner:
             raise UnknownFormatError(f"is a protobuf without an ONNX graph ({len(self.buffer)} bytes)", node=where)
         graph = self.graph(self.buffer, *graph_at, self.opsets, 0)
         graph.external = self.tensors.external
+        graph.files = self.tensors.files
         add_origin(graph, producer, producer_version, ir_version)
         for start, end in functions:
             key, body = self.function(self.buffer[start:end])

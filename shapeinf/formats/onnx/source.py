@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from shapeinf.errors import ModelError, UnknownFormatError
-from shapeinf.formats.files import check_path
+from shapeinf.formats.files import check_path, open_regular, read_regular
 from shapeinf.formats.onnx.scanner import scan
 from shapeinf.formats.onnx.tensors import Source
 from shapeinf.formats.protobuf.large_file import LargeFile
+from shapeinf.formats.read_files import ReadFiles, read_stream
 from shapeinf.graph import Graph
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 LARGE_FILE = 1 << 24
 """Files of more bytes are read in parts: most of their bytes are weights."""
+
+MAX_TEXT = 1 << 29
+"""Bytes of the largest model in a text form, whose parser needs many times as many."""
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
 """The text forms that the onnx package reads, by extension."""
@@ -29,7 +34,7 @@ def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph
     Raises UnknownFormatError for a file that is not ONNX, ModelError for a file that is cut off or malformed.
     """
     if isinstance(model, bytes):
-        graph = _scan(model, "<bytes>", None)
+        graph = _scan(model, "<bytes>")
         graph.model = model
         return graph
     if isinstance(model, (str, os.PathLike)):
@@ -57,23 +62,35 @@ def _read_file(path: str) -> Graph:
     extension = os.path.splitext(path)[1].lower()
     if extension in TEXT_FORMATS:
         return _read_text(path, TEXT_FORMATS[extension])
-    folder = os.path.dirname(os.path.abspath(path))
+    files = ReadFiles(os.path.abspath(path))
     try:
-        with open(path, "rb", buffering=0) as file:
-            graph = _scan(_source(file), path, folder, path)
+        with open_regular(path, pipe=True, buffered=False) as file:
+            source = _source(file, path, files)
+            graph = _scan(source, path, files)
+            if not isinstance(source, bytes):
+                files.check_file(files.path or path, file)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
     graph.source = path
     return graph
 
 
-def _source(file: BinaryIO) -> Source:
-    """The bytes of a file; those of a large one are read when they are scanned."""
-    size = os.fstat(file.fileno()).st_size
-    return LargeFile(file, size) if size > LARGE_FILE else file.read()
+def _source(file: BinaryIO, path: str, files: ReadFiles) -> Source:
+    """The bytes of a file; those of a large one are read when they are scanned, those of a small one are kept."""
+    status = os.fstat(file.fileno())
+    if not S_ISREG(status.st_mode):
+        files.data = read_stream(file, path)
+        return files.data
+    files.add(files.path or path, file, status)
+    if status.st_size > LARGE_FILE:
+        return LargeFile(file, status.st_size)
+    data = file.read(status.st_size)
+    if files.keeps(len(data)):
+        files.data = data
+    return data
 
 
-def _scan(source: Source, where: str, folder: str | None, path: str | None = None) -> Graph:
+def _scan(source: Source, where: str, files: ReadFiles | None = None) -> Graph:
     if len(source) == 0:
         raise UnknownFormatError("is empty (0 bytes): download or export it again", node=where)
     head = source[:256]
@@ -81,7 +98,7 @@ def _scan(source: Source, where: str, folder: str | None, path: str | None = Non
         known = ", ".join(TEXT_FORMATS)
         hint = f"is a text file of an unknown format (text forms of ONNX end in {known}); it starts with {head[:24]!r}"
         raise UnknownFormatError(hint, node=where)
-    return scan(source, where, folder, path)
+    return scan(source, where, files)
 
 
 def _is_text(head: bytes) -> bool:
@@ -97,7 +114,7 @@ def _read_text(path: str, text_format: str) -> Graph:
     try:
         with warnings.catch_warnings():  # onnx warns of its own text form on each use
             warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
-            model = onnx.load_model(path, format=text_format, load_external_data=False)
+            model = onnx.load_model_from_string(read_regular(path, MAX_TEXT), format=text_format)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
     except (DecodeError, ValueError, onnx.parser.ParseError) as error:
@@ -106,6 +123,6 @@ def _read_text(path: str, text_format: str) -> Graph:
         if type(error).__module__.startswith("google.protobuf"):
             raise ModelError(f"is not an ONNX model in {text_format} form: {error}", node=path) from error
         raise
-    graph = read_model(model, os.path.dirname(os.path.abspath(path)))
+    graph = read_model(model, ReadFiles(os.path.abspath(path)))
     graph.source = path
     return graph

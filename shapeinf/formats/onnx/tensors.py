@@ -16,6 +16,7 @@ from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
 from shapeinf.formats.ranges import DeferredRange, wants_range
 from shapeinf.formats.raw_data import Elements, raw_elements
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
@@ -67,11 +68,13 @@ Scanned = tuple[PartialTensor, Callable[[], PartialTensor] | None, str]
 class TensorScanner:
     """Decodes the TensorProtos of one file; small equal ones become one object."""
 
-    def __init__(self, source: Source, folder: str | None, path: str | None) -> None:
-        """`folder` has the external data; ranges of large tensors are read later from `path`, the file of `source`."""
+    def __init__(self, source: Source, files: ReadFiles | None) -> None:
+        """`files` has the file of `source`, from whose folder external data and ranges of large tensors are read later.
+
+        None for bytes of no file.
+        """
         self.source = source
-        self.folder = folder
-        self.path = path
+        self.files = files
         self.external = False
 
     def initializer(self, buffer: Source, start: int, end: int) -> Scanned:
@@ -140,8 +143,8 @@ class TensorScanner:
         if not wanted and not wants_range(dtype, dims):
             return PartialTensor(dtype, Shape(dims), None), None, name
         if external:
-            data, folder = buffer[pos:end], self.folder
-            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(data, folder), name
+            data, files = buffer[pos:end], self.files
+            return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(data, files), name
         if not wanted:
             later = self._range(dtype, dims, buffer, payloads)
             return PartialTensor(dtype, Shape(dims), None), later, name
@@ -157,9 +160,10 @@ class TensorScanner:
         if dtype is None or len(payloads) != 1 or payloads[0][:2] != (pb.TENSOR_RAW_DATA, BYTES):
             return None
         _, _, start, stop = payloads[0]
-        if isinstance(buffer, bytes) and (buffer is not self.source or self.path is None):
+        path = None if self.files is None or self.files.data is not None else self.files.path
+        if isinstance(buffer, bytes) and (buffer is not self.source or path is None):
             return DeferredRange(dtype, dims, buffer, start, stop - start)
-        return DeferredRange(dtype, dims, self.path or "", start, stop - start)
+        return DeferredRange(dtype, dims, path or "", start, stop - start, self.files)
 
 
 def _share_type(header: bytes) -> PartialTensor | None:

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from mmap import ACCESS_READ, mmap
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +27,7 @@ from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim,
 from shapeinf.formats.onnx.saving import save_model
 from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
+from shapeinf.formats.read_files import open_source
 from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES
@@ -50,7 +50,7 @@ def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOp
     if not isinstance(target, (str, os.PathLike)):
         raise ModelError("an ONNX model cannot be written to a stream: it is binary")
     path = check_path(target)
-    folder = DataFolder(None if graph.source is None else os.path.dirname(os.path.abspath(graph.source)))
+    folder = DataFolder.of_graph(graph)
     with _source_bytes(graph) as buffer:
         pieces = list(_model(buffer, graph, annotation, options.annotate))
         save_model(buffer, pieces, path, folder, options.external_data)
@@ -65,8 +65,8 @@ def _source_bytes(graph: Graph) -> Iterator[Buffer]:
     elif isinstance(model, bytes):
         yield model
     elif graph.source is not None:
-        with open(graph.source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-            yield mapped
+        with open_source(graph) as buffer:
+            yield buffer
     else:
         raise ModelError("the graph was not read from an ONNX model: there is nothing to annotate")
 

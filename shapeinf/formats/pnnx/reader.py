@@ -8,7 +8,7 @@ from typing import Any
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
-from shapeinf.formats.files import check_path
+from shapeinf.formats.files import check_path, open_regular
 from shapeinf.formats.pnnx.codes import WRONG_COUNT
 from shapeinf.formats.pnnx.document import ARGUMENT, CONSTANT, INPUT, OUTPUT, TUPLE, WEIGHT, Document, Operator, parse
 from shapeinf.formats.pnnx.sniffing import is_companion, is_ncnn, is_network_text, network_hint, weights_path
@@ -44,7 +44,7 @@ def read(model: Any) -> Graph:
 
 def _read_file(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path, pipe=True) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
@@ -83,7 +83,7 @@ def build(document: Document, weights: str | None = None) -> Graph:
         message = f"the second line states {document.blobs} blobs, the file has {count}"
         graph.diagnostics.append(Diagnostic("warning", WRONG_COUNT, message))
     if weights is not None and os.path.isfile(weights):
-        defer_contents(graph, builder.members, weights)
+        graph.files = defer_contents(graph, builder.members, weights).files
         graph.external = bool(graph.unread)
     return graph
 

@@ -5,13 +5,16 @@ Shapes and element types are in the network. Only contents of small constants ar
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import partial
 from math import prod
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
+from shapeinf.formats.files import open_regular
 from shapeinf.formats.raw_data import raw_elements
+from shapeinf.formats.read_files import ReadFiles
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, numpy_dtype
 from shapeinf.lattice.dtypes import WITHOUT_NUMPY_TYPE, element_bits
@@ -32,6 +35,7 @@ class Weights:
         """Read nothing yet."""
         self.path = path
         self.constants = constants
+        self.files = ReadFiles()
         self._contents: dict[str, PartialTensor] | None = None
 
     def read(self, member: str) -> PartialTensor:
@@ -47,7 +51,8 @@ class Weights:
 
         contents: dict[str, PartialTensor] = {}
         try:
-            with open(self.path, "rb") as file:
+            with open_regular(self.path) as file:
+                self.files.add(os.path.abspath(self.path), file)
                 for name, size, data in zip_members(file, self.path, MAX_MEMBERS, self._length):
                     contents[name] = self._constant(name, size, data)
         except OSError as error:
@@ -85,7 +90,7 @@ def byte_count(constant: PartialTensor) -> int:
     return prod(sizes_of(constant)) * (element_bits(constant.dtype) or 0) // 8
 
 
-def defer_contents(graph: Graph, members: Mapping[str, str], path: str) -> None:
+def defer_contents(graph: Graph, members: Mapping[str, str], path: str) -> Weights:
     """Defer the reading of the small constants of a graph; `members` are the names of their files in the archive."""
     small = {}
     for name, member in members.items():
@@ -95,3 +100,4 @@ def defer_contents(graph: Graph, members: Mapping[str, str], path: str) -> None:
     weights = Weights(path, {member: graph.constants[name] for name, member in small.items()})
     for name, member in small.items():
         graph.unread[name] = partial(weights.read, member)
+    return weights

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 from shapeinf.errors import ModelError
+from shapeinf.formats.files import open_regular
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
 
 CHUNK = 1 << 24
@@ -24,7 +25,7 @@ class FilePart:
     def chunks(self) -> Iterator[bytes]:
         """The bytes, at most `CHUNK` at a time. Raises ModelError if the file has become shorter."""
         left = self.count
-        with open(self.path, "rb") as file:
+        with open_regular(self.path) as file:
             file.seek(self.start)
             while left and (chunk := file.read(min(left, CHUNK))):
                 yield chunk

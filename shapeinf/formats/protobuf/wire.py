@@ -64,6 +64,8 @@ def fields(buffer: Source, pos: int, end: int) -> Iterator[tuple[int, int, int, 
                 size, pos = varint(buffer, pos - 1)
             start, pos = pos, pos + size
         elif kind == VARINT:
+            if tag < 8:  # such as the zeros of a file without contents, which may be very long
+                raise DamagedError("it has a field of the number 0")
             start, pos = varint(buffer, pos)
         elif kind in (FIXED64, FIXED32):
             start, pos = pos, pos + (8 if kind == FIXED64 else 4)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from shapeinf.formats.annotation import Annotation
-from shapeinf.formats.registry import Candidate, Format, Target
+from shapeinf.formats.registry import Candidate, Format, MissingData, Target
 from shapeinf.formats.tf import archive, sniffing
 from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.graph import Graph
@@ -46,6 +47,14 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
     writer.write(graph, annotation, target)
 
 
+def _missing_data(graph: Graph) -> Iterable[MissingData]:
+    if graph.model is None:
+        return ()
+    from shapeinf.formats.tf import web
+
+    return web.missing_data(graph)
+
+
 TENSORFLOW = Format(
     "tf",
     "TensorFlow",
@@ -54,6 +63,7 @@ TENSORFLOW = Format(
     _write,
     TensorFlowOptions,
     is_model_path=_is_model_path,
+    missing_data=_missing_data,
     is_model_head=sniffing.is_model,
     writes_folders=True,
 )

@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import BinaryIO
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError
+from shapeinf.formats.files import open_regular
 
 MAX_FILES = 100_000
 """The most files of an archive."""
@@ -78,5 +79,5 @@ def _open_archive(source: str | bytes) -> Iterator[tuple[BinaryIO, str]]:
     if isinstance(source, bytes):
         yield BytesIO(source), "<bytes>"
         return
-    with open(source, "rb") as file:
+    with open_regular(source) as file:
         yield file, source

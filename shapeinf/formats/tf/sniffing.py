@@ -6,6 +6,7 @@ import os
 import re
 from typing import Literal
 
+from shapeinf.formats.files import open_regular
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, varint
 from shapeinf.formats.registry import HEAD
 
@@ -41,7 +42,7 @@ def file_of_folder(path: str) -> str | None:
         if os.path.isfile(file):
             if name != FILES[-1]:
                 return name
-            with open(file, "rb") as document:
+            with open_regular(file) as document:
                 return name if is_web_document(document.read(HEAD)) else None
     return None
 
@@ -150,4 +151,7 @@ def _is_meta_info(data: bytes) -> bool:
         return end >= len(data) or _is_meta_info(data[end:])
     if number == 2:
         return data[start:end] == b"" or _field(data, start)[:2] == (1, BYTES)
-    return 3 <= number <= 8
+    if number == 3:  # an Any, which has a URL first: Core ML's descriptions have another message here
+        number, kind, start, end = _field(data, start)
+        return (number, kind) == (1, BYTES) and b"/" in data[start:end]
+    return 4 <= number <= 8

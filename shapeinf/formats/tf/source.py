@@ -7,13 +7,15 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
-from typing import Any
+from stat import S_ISREG
+from typing import Any, BinaryIO
 
 import attrs
 
-from shapeinf.errors import ModelError, UnknownFormatError
-from shapeinf.formats.files import check_path
+from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.formats.files import check_path, open_regular
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
+from shapeinf.formats.read_files import ReadFiles, open_source, read_stream
 from shapeinf.formats.registry import HEAD
 from shapeinf.formats.tf import archive
 from shapeinf.formats.tf.graph_def import read_graph_def
@@ -28,6 +30,9 @@ from shapeinf.formats.tf.text import encode_text
 from shapeinf.formats.tf.web import read_web_model
 from shapeinf.graph import Graph
 
+MAX_TEXT = 1 << 29
+"""Bytes of the largest model in text form or JSON, whose parser needs many times as many."""
+
 _MESSAGES: tuple[MessageKind, ...] = ("GraphDef", "MetaGraphDef", "SavedModel")
 
 
@@ -38,7 +43,7 @@ class TensorFlowModel:
     Args:
         kind: the type of the message.
         graph: the range of its GraphDef in the binary form.
-        data: the bytes of a message without a file of its own; None for the file `Graph.source`.
+        data: the bytes of a message without a file of its own; None for the file in `Graph.files`.
     """
 
     kind: MessageKind
@@ -92,32 +97,53 @@ def _read_path(path: str, options: TensorFlowOptions) -> Graph:
         if name is None:
             raise UnknownFormatError("is a folder without saved_model.pb or model.json", node=path)
         path = os.path.join(path, name)
-    with map_file(path) as buffer:
+    files = ReadFiles(os.path.abspath(path))
+    with _open_file(path, files) as buffer:
         if buffer[:4] == archive.MAGIC:
             graph = _read_bytes(archive.read_message(path), options, path)
         else:
-            graph = _read_buffer(buffer, path, os.path.dirname(os.path.abspath(path)), options)
+            graph = _read_buffer(buffer, path, files.folder, options)
     graph.source = path
+    graph.files = files
     return graph
 
 
 @contextmanager
-def map_file(path: str) -> Iterator[mmap]:
-    """The bytes of a file, mapped. Raises UnknownFormatError for an empty file, ModelError for an unreadable one."""
+def _open_file(path: str, files: ReadFiles) -> Iterator[Buffer]:
+    """The bytes of a file, mapped if it is large and kept in `files` if not; those of a pipe are kept.
+
+    Raises UnknownFormatError for an empty file, ModelError for an unreadable one and one that changes meanwhile.
+    """
     try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
+        with open_regular(path, pipe=True) as file:
+            _keep_small(file, path, files)
+            if files.data == b"":
                 raise UnknownFormatError("is empty (0 bytes): download or export it again", node=path)
+            if files.data is not None:
+                yield files.data
+                return
             with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
                 yield mapped
+            files.check_file(files.path or path, file)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
+
+
+def _keep_small(file: BinaryIO, path: str, files: ReadFiles) -> None:
+    """Read the bytes of a small file, or of a pipe, into `files`."""
+    status = os.fstat(file.fileno())
+    if not S_ISREG(status.st_mode):
+        files.data = read_stream(file, path)
+        return
+    files.add(files.path or path, file, status)
+    if files.keeps(status.st_size):
+        files.data = file.read(status.st_size)
 
 
 def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: TensorFlowOptions) -> Graph:
     """The graph of a message in one of its forms; `folder` has the shards of weights."""
     if binary_kind(buffer[:HEAD]) is None and is_web_document(buffer[:HEAD]):
-        return read_web_model(parse_document(_text(buffer[:], where), where), where, folder, options.signature)
+        return read_web_model(parse_document(_text(buffer, where), where), where, folder, options.signature)
     kind, binary = to_binary(buffer, where)
     return _read_kind(kind, binary, where, options)
 
@@ -131,12 +157,14 @@ def to_binary(buffer: Buffer, where: str) -> tuple[MessageKind, Buffer]:
     kind = text_kind(head.decode("utf-8", "replace"))
     if kind is None:
         raise UnknownFormatError("is not a TensorFlow model", node=where)
-    return kind, encode_text(_text(buffer[:], where), kind, where)
+    return kind, encode_text(_text(buffer, where), kind, where)
 
 
-def _text(data: bytes, where: str) -> str:
+def _text(buffer: Buffer, where: str) -> str:
+    if len(buffer) > MAX_TEXT:
+        raise LimitError(f"is a text of more than {MAX_TEXT} bytes", node=where)
     try:
-        return data.decode("utf-8-sig")
+        return buffer[:].decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ModelError(f"is not UTF-8 text: byte {error.start}", node=where) from None
 
@@ -203,14 +231,12 @@ def open_message(graph: Graph) -> Iterator[OpenMessage]:
         raise ModelError("the graph was not read from a GraphDef, a MetaGraphDef or a SavedModel", node=graph.source)
     if model.data is not None:
         yield _open_data(model, model.data, "<bytes>")
-    elif graph.source is None:
-        raise ModelError("the graph was not read from a file")
     else:
-        with map_file(graph.source) as mapped:
-            yield _open_data(model, mapped, graph.source)
+        with open_source(graph) as buffer:
+            yield _open_data(model, buffer, graph.source or "<bytes>")
 
 
 def _open_data(model: TensorFlowModel, buffer: Buffer, where: str) -> OpenMessage:
     head = buffer[:HEAD]
     is_text = binary_kind(head) is None and text_kind(head.decode("utf-8", "replace")) is not None
-    return OpenMessage(model, encode_text(_text(buffer[:], where), model.kind, where) if is_text else buffer, is_text)
+    return OpenMessage(model, encode_text(_text(buffer, where), model.kind, where) if is_text else buffer, is_text)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import attrs
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.files import is_path
+from shapeinf.formats.files import is_path, open_regular
+from shapeinf.formats.registry import MissingData
 from shapeinf.formats.tf.graph_def import read_graph_def
 from shapeinf.formats.tf.json_form import graph_def_bytes, message_bytes
 from shapeinf.formats.tf.meta_graph import Signature, read_signature
@@ -31,7 +34,9 @@ def read_web_model(document: Mapping[str, Any], where: str, folder: str | None, 
     signatures = select_signature(_signatures(document, where), signature)
     chosen = None if signature is None else signatures[signature]
     graph = read_graph_def(data, 0, len(data), {}, chosen)
-    for name, weight in stored_weights(document, where).items():
+    weights = stored_weights(document, where)
+    graph.model = WebModel(weights, folder)
+    for name, weight in weights.items():
         value = graph.constants.get(f"{name}:0")
         if value is not None:
             graph.constants[f"{name}:0"] = _constant(value.dtype or weight.dtype, weight, folder, where)
@@ -55,11 +60,58 @@ def _signatures(document: Mapping[str, Any], where: str) -> dict[str, Signature]
 def _constant(dtype: str, weight: StoredWeight, folder: str | None, where: str) -> PartialTensor:
     """A constant whose contents are in shards."""
     shape = Shape(weight.dims)
+    widened = weight.stored_dtype != weight.dtype  # of quantized weights, only float16 is stored as it is
     if folder is None or weight.scale is not None or not wants_contents(weight.dtype, weight.dims):
         return PartialTensor(dtype, shape, None)
+    if widened and (weight.stored_dtype, weight.dtype) != ("float16", "float32"):
+        return PartialTensor(dtype, shape, None)
     data = _read_shards(folder, weight, where)
-    elements = None if data is None else decode_content(weight.dtype, weight.dims, data)
+    elements = None if data is None else decode_content(weight.stored_dtype, weight.dims, data)
     return PartialTensor(dtype, shape, elements)
+
+
+@attrs.frozen
+class WebModel:
+    """The weights of a document by name, and the folder of their shards; None for a document without a file."""
+
+    weights: Mapping[str, StoredWeight]
+    folder: str | None
+
+
+def missing_data(graph: Graph) -> Iterator[MissingData]:
+    """The weights whose shards are not in the folder of the document, or too short; grouped by file and reason.
+
+    None for a document that was not read from a file.
+    """
+    model = graph.model
+    if not isinstance(model, WebModel) or model.folder is None:
+        return
+    groups: dict[tuple[str, ...], list[StoredWeight]] = {}
+    for weight in model.weights.values():
+        groups.setdefault(weight.paths, []).append(weight)
+    for paths, weights in groups.items():
+        yield from _missing_weights(model.folder, paths, weights)
+
+
+def _missing_weights(folder: str, paths: Sequence[str], weights: Sequence[StoredWeight]) -> Iterator[MissingData]:
+    """The weights of a group that end after its last shard before a missing one."""
+    size, complete = 0, True
+    file, reason = paths[-1] if paths else "", "the document names no file with them"
+    for name in paths:
+        try:
+            path = _inside(folder, name, "")
+            size += os.path.getsize(path)
+        except ModelError as error:
+            file, reason, complete = name, error.cause, False
+            break
+        except OSError:
+            file, reason, complete = name, f"the file {name!r} is missing", False
+            break
+        reason = f"its files end after {size} bytes, {name!r} last"
+    ends = ((weight.name, None if weight.offset is None else weight.offset + (weight.size or 0)) for weight in weights)
+    names = tuple(name for name, end in ends if (end > size if end is not None else not complete))
+    if names:
+        yield MissingData(file, reason, names)
 
 
 def _read_shards(folder: str, weight: StoredWeight, where: str) -> bytes | None:
@@ -73,7 +125,7 @@ def _read_shards(folder: str, weight: StoredWeight, where: str) -> bytes | None:
             path = _inside(folder, name, where)
             size = os.path.getsize(path)
             if start < size:
-                with open(path, "rb") as file:
+                with open_regular(path) as file:
                     file.seek(start)
                     pieces.append(file.read(left))
                 left -= len(pieces[-1])

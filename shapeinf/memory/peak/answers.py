@@ -10,7 +10,7 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Buffer, ProgramPoint
 from shapeinf.solver.budget import cut_text
 from shapeinf.solver.upper_bounds import UpperBound
-from shapeinf.texts import object_text
+from shapeinf.texts import object_text, qualify
 
 REMEDY = "memory(work=...) or --work"
 
@@ -116,8 +116,3 @@ class Largest:
             return f"no size of {self.name} {known} into {self.budget} bytes{reached}"
         more = "" if self.proven else f"; a larger one may fit as well{reached}"
         return f"{self.name} = {self.value} needs {self.bytes} of {self.budget} bytes{caveat}{more}"
-
-
-def qualify(text: str, at_least: bool, at_most: bool) -> str:
-    """Mark a text about bytes as a lower or upper bound."""
-    return f"at least {text}" if at_least else f"at most {text}" if at_most else text

@@ -8,7 +8,7 @@ from threading import RLock
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
-from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualify
+from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region
 from shapeinf.memory.peak.largest import LargestSearch
 from shapeinf.memory.peak.pickled import PickledPeak
 from shapeinf.memory.peak.query import SizeQuery, merge_specs
@@ -20,7 +20,7 @@ from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.long_dims import canonical_form
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges
-from shapeinf.texts import object_text
+from shapeinf.texts import object_text, qualify
 
 
 @synchronized

@@ -17,7 +17,7 @@ from typing import Any
 
 from shapeinf.csv_text import csv_text, unescape_cell
 from shapeinf.errors import LimitError, PlanError, PlanFileError
-from shapeinf.formats.files import write_text
+from shapeinf.formats.files import open_regular, write_text
 from shapeinf.memory.planning.problem import (
     MAX_BUFFERS,
     Plan,
@@ -247,7 +247,7 @@ def _prefix_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _read_text(path: str | os.PathLike[str]) -> str:
-    with open(path, "rb") as file:
+    with open_regular(os.fspath(path), pipe=True) as file:
         raw = file.read(MAX_FILE_BYTES + 1)
     if len(raw) > MAX_FILE_BYTES:
         raise LimitError(f"{os.fspath(path)}: the file has more than {MAX_FILE_BYTES} bytes")

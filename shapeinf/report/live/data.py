@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from shapeinf.constraints.records import Clause
+from shapeinf.contract import Answer
 from shapeinf.engine.body_tensors import producers
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
@@ -34,7 +35,9 @@ from shapeinf.report.live.fields import (
     with_initial,
 )
 from shapeinf.report.live.names import Numbers, TextTable
+from shapeinf.report.model import named_dims
 from shapeinf.result import Result
+from shapeinf.sharing import cached_property
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import escape_unprintable, shorten_text
 
@@ -96,9 +99,17 @@ class LiveData:
             field = read_field(self.store, symbol, labels[symbol])
             field = attrs.evolve(field, stops=slider_stops(field))
             fields[symbol] = add_legal_sizes(contract, field) if len(fields) < MAX_SOLVED else field
-        sizes = choose_sizes(self.binder, fields, self._leading_symbols(), self.source.sizes)
+        least = {dim.name: dim.bounds.lo for dim in named_dims(self.source.result) if dim.assumed is not None}
+        fields = {symbol: attrs.evolve(field, least=least.get(field.label)) for symbol, field in fields.items()}
+        leading = self._leading_symbols()
+        sizes, self.start = choose_sizes(self.binder, fields, leading, self.source.sizes, self._check)
         dependent = [read_field(self.store, symbol, labels[symbol]) for symbol in self.hidden]
         return with_initial([*fields.values(), *dependent], sizes)
+
+    def _check(self, sizes: Mapping[str, int]) -> Answer:
+        """The contract's answer for the sizes of the inputs' dims; it has none about sizes that depend on data."""
+        labels = {self.binder.labels[symbol] for symbol in self.needed}
+        return self.source.result.contract.check({name: size for name, size in sizes.items() if name in labels})
 
     def _leading_symbols(self) -> list[Dimension]:
         """The symbols of first axes of inputs."""
@@ -110,6 +121,19 @@ class LiveData:
     def own_fields(self) -> list[Field]:
         """The fields of the inputs' dims, without sizes that depend on data."""
         return self.fields[: len(self.needed)]
+
+    @cached_property
+    def open_conditions(self) -> list[str]:
+        """What the requirements of the page do not decide: conditions on data, and operators without a rule.
+
+        Where there are some, sizes that violate no requirement may still be illegal.
+        """
+        result = self.source.result
+        guards = [str(precondition) for precondition in result.contract.preconditions if precondition.kind == "guard"]
+        unchecked = self.binder.requirements.unchecked([*self.needed, *self.hidden])
+        operators = [f"{op} has no rule" for op in result.coverage.unknown_ops]
+        start = [] if self.start.verdict else list(self.start.reasons)
+        return list(dict.fromkeys([*guards, *unchecked, *operators, *start]))
 
     def as_json(self) -> dict[str, Any]:
         """Everything, as data for JSON; numbers that may pass 2**53 are texts."""
@@ -127,6 +151,8 @@ class LiveData:
             "cost": self.cost.as_json(texts, types),
             "derived": self._derived_dims(),
             "requirements": self._requirements(),
+            "start": {"verdict": self.start.verdict, "reasons": [_short(reason) for reason in self.start.reasons]},
+            "open": [_short(text) for text in self.open_conditions],
         }
         shared, rest = texts.compact()
         return {
@@ -309,11 +335,16 @@ def _buffer_type(buffer: Buffer) -> str:
     return shorten_text(f"{buffer.dtype or '?'}{buffer.shape}", MAX_FORMULA)
 
 
+def _short(text: str) -> str:
+    return escape_unprintable(shorten_text(text, MAX_FORMULA))
+
+
 def _field(field: Field, needed: bool) -> dict[str, Any]:
     return {
         "label": shorten_text(field.label, MAX_FORMULA),
         "low": str(field.low),
         "high": None if field.high is None else str(field.high),
+        "least": None if field.least is None else str(field.least),
         "step": str(field.step),
         "rest": str(field.rest),
         "stops": [str(stop) for stop in field.stops],

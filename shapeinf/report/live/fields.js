@@ -58,10 +58,12 @@ class FieldControl {
   }
 
   rangeText() {
-    const { low, high, step, rest } = this.field;
-    const range = high === null ? `at least ${low}` : `${low} to ${high}`;
-    if (step === "1") return range;
-    return rest === "0" ? `${range}, multiples of ${step}` : `${range}, multiples of ${step} plus ${rest}`;
+    const { low, high, step, rest, least } = this.field;
+    const first = least ?? low;
+    const range = high === null ? `at least ${first}` : `${first} to ${high}`;
+    const plus = rest === "0" ? "" : ` plus ${rest}`;
+    const multiples = step === "1" ? "" : `, multiples of ${step}${plus}`;
+    return `${range}${multiples}${least === null ? "" : `; this report covers ${low} and more`}`;
   }
 
   /** Set the size from code; the field shows it.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import attrs
 
-from shapeinf.contract import Contract, LegalSizes
+from shapeinf.contract import Answer, Contract, LegalSizes
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import ShapeStore
@@ -38,6 +38,9 @@ MAX_SOLVED = 16
 MAX_SAMPLED = 4096
 """Sampled bindings that are searched for one with the user's sizes."""
 
+MAX_CHECKED = 12
+"""Sizes that are checked by an inference each, until some are legal."""
+
 TYPICAL = (128, 224, 256, 64, 32, 512, 16, 100, 1024, 8, 4, 3, 2, 1, 48, 96, 4096)
 """Sizes that all dims start with, in the order in which they are tried."""
 
@@ -54,6 +57,7 @@ class Field:
         rest: its remainder.
         stops: the sizes on the slider, in order; none for a size that depends on data.
         legal: the legal sizes as text, as far as they are known.
+        least: the least size that nodes require; sizes below `low` are assumed away, and need another report.
         initial: the first size; None for one that depends on data, which is then counted with its bound.
     """
 
@@ -64,6 +68,7 @@ class Field:
     rest: int = 0
     stops: tuple[int, ...] = ()
     legal: str = ""
+    least: int | None = None
     initial: int | None = None
 
 
@@ -143,12 +148,17 @@ def _last_tried_size(field: Field, count: int) -> int:
 
 
 def choose_sizes(
-    binder: Binder, fields: Mapping[Dimension, Field], leading: Iterable[Dimension], sizes: Mapping[str, int]
-) -> dict[str, int]:
+    binder: Binder,
+    fields: Mapping[Dimension, Field],
+    leading: Iterable[Dimension],
+    sizes: Mapping[str, int],
+    check: Callable[[Mapping[str, int]], Answer],
+) -> tuple[dict[str, int], Answer]:
     """Sizes to start with, by label: those of the user, and for other dims legal sizes of a usual magnitude.
 
-    `leading` are the symbols of first axes of inputs, mostly batches: 1 where possible. Raises UnknownNameError, and
-    IllegalSizeError where the user specifies all sizes and they are not legal.
+    They come with the answer of `check`: the first of a few sizes for which it is "yes", else the first for which it is
+    open. `leading` are the symbols of first axes of inputs, mostly batches: 1 where possible. Raises UnknownNameError,
+    and IllegalSizeError where the user specifies all sizes and they are not legal.
     """
     user = _symbols(binder, sizes)
 
@@ -156,13 +166,26 @@ def choose_sizes(
         labels = {fields[symbol].label: size for symbol, size in binding.items()}
         return {**labels, **{binder.labels[binder.symbol(name)]: size for name, size in sizes.items()}}
 
+    open_answer: tuple[dict[str, int], Answer] | None = None
+    tried: set[tuple[int, ...]] = set()
     for binding in _candidates(binder, fields, set(leading), user):
-        if binder.bind(sizes_of(binding), {}).valid.all():
-            return sizes_of(binding)
+        candidate, key = sizes_of(binding), tuple(binding.values())
+        if key in tried or not binder.bind(candidate, {}).valid.all():
+            continue
+        tried.add(key)
+        answer = check(candidate)
+        if answer.verdict:
+            return candidate, answer
+        if answer.verdict is None and open_answer is None:
+            open_answer = candidate, answer
+        if len(tried) == MAX_CHECKED:
+            break
+    if open_answer is not None:
+        return open_answer
     binding = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
-    if fields.keys() <= user.keys():
+    if fields.keys() <= user.keys() and not tried:
         raise binder.bind(sizes_of(binding), {}).errors[0]
-    return sizes_of(binding)
+    return sizes_of(binding), check(sizes_of(binding))
 
 
 def _symbols(binder: Binder, sizes: Mapping[str, int]) -> dict[Dimension, int]:

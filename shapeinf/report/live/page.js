@@ -48,7 +48,8 @@ class Page {
     const outputs = evaluate(this.data.program, sizes);
     this.violated = violations(this.data.requirements, outputs, sizes);
     this.broken = this.fields.some((field) => field.broken);
-    this.legal = !this.broken && !this.violated.length;
+    this.verdict = this.judge(sizes);
+    this.legal = !this.broken && !this.violated.length && this.verdict !== false;
     this.amounts = readAmounts(this.data.amounts, this.legal ? outputs : []);
     this.showLegality();
     this.peak = this.memory.update(this.amounts, this.legal);
@@ -58,15 +59,39 @@ class Page {
     this.showTotals();
   }
 
+  /** Whether the sizes are legal: the first ones were checked when the page was written, others by the requirements,
+   * which do not decide all conditions of every model.
+   * @param {(bigint | undefined)[]} sizes
+   * @returns {boolean | null} null where it is not decided */
+  judge(sizes) {
+    const { start, open } = this.data;
+    if (this.violated.length) return false;
+    const isStart = this.initial.every((size, i) => size === sizes[i]);
+    return isStart ? start.verdict : open.length ? null : true;
+  }
+
+  /** The class, the headline and the word of the bar for the sizes.
+   * @returns {[string, string, string]} */
+  status() {
+    const count = this.data.open.length;
+    if (this.broken) return ["illegal", "A size is missing", "no size"];
+    if (this.violated.length && this.violated.every((r) => r.assumed)) return ["open", "Outside of this report", "not covered"];
+    if (this.verdict === false) return ["illegal", "Illegal sizes", "illegal"];
+    if (this.verdict) return ["legal", "Legal sizes", "legal"];
+    const conditions = count === 1 ? "1 condition depends" : `${count} conditions depend`;
+    return ["open", `No requirement is violated; ${conditions} on data or branches`, "not decided"];
+  }
+
   showLegality() {
-    const status = byId("status");
-    status.className = this.legal ? "legal" : "illegal";
-    const assumed = this.violated.length && this.violated.every((r) => r.assumed);
-    setText(byId("status-text"), this.legal ? "Legal sizes" : this.broken ? "A size is missing" : assumed ? "Outside of this report" : "Illegal sizes");
-    setText(byId("bar-status"), this.legal ? "legal" : "illegal");
-    byId("bar-status").className = this.legal ? "legal" : "illegal";
-    const listed = this.violated.slice(0, MAX_VIOLATIONS).map((r) => element("li", {}, violationText(r)));
-    const left = this.violated.length - listed.length;
+    const [style, headline, word] = this.status();
+    byId("status").className = style;
+    setText(byId("status-text"), headline);
+    setText(byId("bar-status"), word);
+    byId("bar-status").className = style;
+    const start = this.verdict === false ? this.data.start.reasons : [];
+    const reasons = this.violated.length ? this.violated.map(violationText) : this.verdict === null ? this.data.open : start;
+    const listed = reasons.slice(0, MAX_VIOLATIONS).map((text) => element("li", {}, text));
+    const left = reasons.length - listed.length;
     if (left > 0) listed.push(element("li", {}, `and ${left} more`));
     byId("violations").replaceChildren(...listed);
     const fields = new Set(this.violated.flatMap((r) => r.fields));

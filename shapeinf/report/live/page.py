@@ -197,10 +197,11 @@ def _legal_sizes(fields: Sequence[Field]) -> Iterator[str]:
 
 
 def _range_text(field: Field) -> str:
-    text = f"at least {field.low}" if field.high is None else f"{field.low} to {field.high}"
-    if field.step == 1:
-        return text
-    return f"{text}, multiples of {field.step}" + (f" plus {field.rest}" if field.rest else "")
+    low = field.low if field.least is None else field.least
+    text = f"at least {low}" if field.high is None else f"{low} to {field.high}"
+    if field.step > 1:
+        text += f", multiples of {field.step}" + (f" plus {field.rest}" if field.rest else "")
+    return text if field.least is None else f"{text}; this report covers {field.low} and more"
 
 
 def _preconditions(data: LiveData) -> Iterator[str]:

@@ -15,8 +15,10 @@ from typing import BinaryIO, Protocol
 import attrs
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.formats.files import open_regular
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, MAX_SMALL
 from shapeinf.formats.nnef.files.unpacking import Guarded, Kind, kind_of, unpack
+from shapeinf.formats.read_files import ReadFiles
 
 MAX_TEXT = 1 << 28
 """The most bytes of a document or of a quantization file."""
@@ -74,9 +76,10 @@ def decode_text(data: bytes, name: str) -> str:
 
 @attrs.frozen
 class Folder:
-    """The folder of a model."""
+    """The folder of a model; `read_files` has the tensor files that were read."""
 
     name: str
+    read_files: ReadFiles = attrs.Factory(ReadFiles)
     _root: str = attrs.field(init=False)
 
     @_root.default
@@ -88,7 +91,7 @@ class Folder:
         real_path = self._file(path)
         if real_path is None:
             return None
-        with _report_unreadable(real_path), open(real_path, "rb") as file:
+        with _report_unreadable(real_path), open_regular(real_path) as file:
             return decode_text(file.read(MAX_TEXT + 1), real_path)
 
     def entry(self, path: str) -> Entry | None:
@@ -96,8 +99,14 @@ class Folder:
         real_path = self._file(path)
         if real_path is None:
             return None
-        with _report_unreadable(real_path), open(real_path, "rb") as file:
-            return Entry(os.fstat(file.fileno()).st_size, file.read(MAX_HEADER), lambda: _read_small(real_path))
+        with _report_unreadable(real_path), open_regular(real_path) as file:
+            self.read_files.add(real_path, file)
+            return Entry(os.fstat(file.fileno()).st_size, file.read(MAX_HEADER), lambda: self._read_small(real_path))
+
+    def _read_small(self, path: str) -> bytes:
+        with _report_unreadable(path), open_regular(path) as file:
+            self.read_files.add(path, file)
+            return file.read(MAX_SMALL)
 
     def _file(self, path: str) -> str | None:
         """The real path of a regular file; None if it is missing. Raises ModelError for a file outside the folder."""
@@ -119,11 +128,6 @@ def _is_below(path: str, root: str) -> bool:
         return os.path.commonpath((root, path)) == root
     except ValueError:  # on another drive
         return False
-
-
-def _read_small(path: str) -> bytes:
-    with _report_unreadable(path), open(path, "rb") as file:
-        return file.read(MAX_SMALL)
 
 
 @contextmanager
@@ -169,7 +173,7 @@ def read_archive(source: str | bytes, name: str | None = None) -> Archive:
 
     archive_name = name or (source if isinstance(source, str) else "<archive>")
     try:
-        with open(source, "rb") if isinstance(source, str) else BytesIO(source) as file:
+        with open_regular(source) if isinstance(source, str) else BytesIO(source) as file:
             kind = kind_of(file.read(512)) or "tar"
             members = _zip_members(file, archive_name) if kind == "zip" else _tar_members(file, kind, archive_name)
             contents = _collect(members, archive_name)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from stat import S_ISREG
 
 import attrs
 
 from shapeinf.errors import ModelError, UnknownFormatError
-from shapeinf.formats.files import check_path
+from shapeinf.formats.files import check_path, open_regular
 from shapeinf.formats.nnef.files.archive import (
     ARCHIVES,
     GRAPH,
@@ -22,6 +23,7 @@ from shapeinf.formats.nnef.files.archive import (
 )
 from shapeinf.formats.nnef.files.unpacking import first_name, kind_of
 from shapeinf.formats.nnef.language.diagnostics import SourceText
+from shapeinf.formats.read_files import read_stream
 
 _DOCUMENT = "graph.nnef"
 _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
@@ -82,7 +84,9 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
     if os.path.isdir(path):
         return _folder_source(path)
     try:
-        with open(path, "rb") as file:
+        with open_regular(path, pipe=True) as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                return _stream_source(read_stream(file, path), path)
             head = file.read(512)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
@@ -90,6 +94,13 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
         return _archive_source(read_archive(path), path)
     folder, name = os.path.split(path)
     return _with_files(Folder(folder or "."), name, path)
+
+
+def _stream_source(data: bytes, path: str) -> Located:
+    """The model on a pipe, which has no other files unless it is an archive."""
+    if kind_of(data[:512]) is not None:
+        return _archive_source(read_archive(data, path), path)
+    return Located(SourceText(decode_text(data, path), path), path=path)
 
 
 def _folder_source(path: str) -> Located:
