@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.declarations import unused_sizes
 from shapeinf.engine.inference import Inference, downgrade
 
 
@@ -28,7 +29,7 @@ def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
             inside = collect_diagnostics(child)
             notes = inside if child.certain else map(downgrade, inside)
             diagnostics += (note for note in notes if (note.node, note.code) not in seen)
-    return diagnostics
+    return [*diagnostics, *unused_sizes(inference)] if inference.unused_sizes else diagnostics
 
 
 def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:

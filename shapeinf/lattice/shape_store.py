@@ -137,7 +137,8 @@ class ShapeStore(ConstraintStore):
 
     def _is_open(self, d: Dim) -> bool:
         form = self.canon(d)
-        return isinstance(form, Dimension) and form.is_symbol and form.is_anonymous
+        open_symbol = isinstance(form, Dimension) and form.is_symbol and form.is_anonymous
+        return open_symbol and form not in self.presumed  # those of inputs
 
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Record that some runtimes require `a <= b`, unless it holds anyway."""
