@@ -92,9 +92,7 @@ def unused_sizes(inference: Inference) -> Iterator[Diagnostic]:
         yield Diagnostic("warning", S122, message, step.site, str(step.operation))
 
 
-def build_refiners(
-    inference: Inference, reader: InputReader, usage: Usage, sizes: InputSizes
-) -> dict[int, Refine]:
+def build_refiners(inference: Inference, reader: InputReader, usage: Usage, sizes: InputSizes) -> dict[int, Refine]:
     """The refiner of each declared node output, by slot.
 
     A node that may not run adds no constraint: its declarations are only compared.
@@ -136,9 +134,7 @@ class Refiner:
 
     __slots__ = ("declared", "name", "reader", "sizes", "usage")
 
-    def __init__(
-        self, reader: InputReader, name: str, declared: DeclaredType, usage: Usage, sizes: InputSizes
-    ) -> None:
+    def __init__(self, reader: InputReader, name: str, declared: DeclaredType, usage: Usage, sizes: InputSizes) -> None:
         """`name` is the declared value, `reader` parses its dims; `sizes` of the inputs are never limited."""
         self.reader = reader
         self.name = name
@@ -227,16 +223,16 @@ class Refiner:
             declared.append(store.new_size(axis_label(self.name, axis)) if known is None else known)
         return store.bind_shape(shape, Shape(declared), declaration_source(self.name))
 
-    def _parse(self, inference: Inference, declared: int | str) -> Dim | None:
-        """The declared dim; None for a negative size."""
+    def _parse(self, inference: Inference, declared: int | str, least: int = 0) -> Dim | None:
+        """The declared dim; None for a negative size. A new name is at least `least`."""
         scope = inference.store.scope
         if not isinstance(declared, str):
             return declared if declared >= 0 else None
         if not scope.has(declared):
             try:
-                dim = parse_dim(declared, scope, 0)
+                dim = parse_dim(declared, scope, least)
             except DimSyntaxError:
-                return scope.symbol(declared, 0)
+                return scope.symbol(declared, least)
             return dim
         return scope.symbol(declared)
 
@@ -249,7 +245,8 @@ class Refiner:
         if isinstance(declared, str) and not self._is_informative(inference, declared, unknown):
             return inferred
         is_new = isinstance(declared, str) and not store.scope.has(declared)
-        size = self._parse(inference, declared)
+        least = inferred.symbol.lo if isinstance(inferred, Dimension) and inferred.is_symbol else None
+        size = self._parse(inference, declared, least or 0)
         if size is None:
             return inferred
         try:
