@@ -11,11 +11,12 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
+from shapeinf.engine.declarations import declared_size
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.errors import DimSyntaxError, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, Scope, parse_dim
+from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import ShapeStore, TensorType
@@ -123,24 +124,6 @@ def _difference_example(model: CheckedModel, declared_dim: int | str | None, siz
         if a is not None and b is not None and a != b:
             return f": {b} for {model.binding_text(binding)}"
     return None
-
-
-def declared_size(store: ShapeStore, declared_dim: int | str | None) -> Dim | None:
-    """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary."""
-    if declared_dim is None or isinstance(declared_dim, int):
-        return declared_dim if declared_dim is None or declared_dim >= 0 else None
-    scope = store.scope
-    if GENERATED.fullmatch(declared_dim):
-        return None
-    if scope.has(declared_dim):
-        return store.canon(scope.symbol(declared_dim))
-    try:
-        parsed = parse_dim(declared_dim, Scope())
-        if isinstance(parsed, Dimension) and not all(scope.has(s.name) for s in parsed.symbols()):
-            return None
-        return store.canon(parse_dim(declared_dim, scope))
-    except (DimSyntaxError, ZeroDivisionError):
-        return None
 
 
 def is_alias(model: CheckedModel, declared: Dim | None, size: Dim) -> bool:

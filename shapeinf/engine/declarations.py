@@ -6,18 +6,23 @@ with the type that the rule inferred. `traced` decides what the declarations of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.inference import Inference, Refine, UnusedSize
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
-from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, axis_label, parse_dim
+from shapeinf.errors import Contradiction, ShapeError, Source
+from shapeinf.expr import Dim, Dimension, Scope, axis_label, parse_dim_lenient
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import OptionalAxes, Shape, ShapeStore, TensorType, Type, type_symbols
+
+_NAME = re.compile(r"[^\W\d]\w*")
+"""A declared text that is no expression."""
 
 S122 = register_code(
     "S122",
@@ -125,6 +130,36 @@ def declaration_source(name: str) -> Source:
     return Source(name, f"the file declares {name}", assumed=True)
 
 
+def declared_size(store: ShapeStore, declared: int | str | None) -> Dim | None:
+    """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary.
+
+    Expressions may be in the grammar of another tool: see `parse_dim_lenient`.
+    """
+    if declared is None or isinstance(declared, int):
+        return declared if declared is None or declared >= 0 else None
+    scope = store.scope
+    if scope.has(declared):
+        return None if GENERATED.fullmatch(declared) else store.canon(scope.symbol(declared))
+    size = scope.texts.get(declared)
+    if size is None:
+        if not all(map(scope.has, _names_in(declared) or [declared])):
+            return None
+        size, _ = parse_dim_lenient(declared, scope)
+        if size is None:
+            return None
+        scope.texts[declared] = size
+    return store.canon(size)
+
+
+@lru_cache(maxsize=4096)
+def _names_in(text: str) -> tuple[str, ...]:
+    """The names in a declared text, none where it is no expression of names."""
+    if _NAME.fullmatch(text):
+        return ()
+    parsed, _ = parse_dim_lenient(text, Scope())
+    return tuple(symbol.name for symbol in parsed.symbols()) if isinstance(parsed, Dimension) else ()
+
+
 class Refiner:
     """Refines the inferred type of one node output by its declaration.
 
@@ -218,23 +253,20 @@ class Refiner:
         store = inference.store
         declared: list[Dim] = []
         for axis, dim in enumerate(dims):
-            informative = isinstance(dim, int) or (dim and self._is_informative(inference, dim, True))
-            known = self._parse(inference, dim) if informative and dim is not None else None
+            known = None if dim is None else self._read(inference, dim, True)
             declared.append(store.new_size(axis_label(self.name, axis)) if known is None else known)
         return store.bind_shape(shape, Shape(declared), declaration_source(self.name))
 
-    def _parse(self, inference: Inference, declared: int | str, least: int = 0) -> Dim | None:
-        """The declared dim; None for a negative size. A new name is at least `least`."""
-        scope = inference.store.scope
-        if not isinstance(declared, str):
-            return declared if declared >= 0 else None
-        if not scope.has(declared):
-            try:
-                dim = parse_dim(declared, scope, least)
-            except DimSyntaxError:
-                return scope.symbol(declared, least)
-            return dim
-        return scope.symbol(declared)
+    def _read(self, inference: Inference, declared: int | str, unknown: bool, least: int = 0) -> Dim | None:
+        """The declared dim; None where the declaration does not say which size it is.
+
+        A name that no input has, and an expression of such names, says so only of an `unknown` size, and in a body,
+        which may run often, of none. A new name is at least `least`.
+        """
+        known = declared_size(inference.store, declared)
+        if known is not None or not isinstance(declared, str) or not unknown or inference.path:
+            return known
+        return None if GENERATED.fullmatch(declared) else parse_dim_lenient(declared, inference.store.scope, least)[0]
 
     def _refine_axis(self, inference: Inference, index: int, axis: int, inferred: Dim, declared: int | str) -> Dim:
         """The refined size."""
@@ -242,11 +274,9 @@ class Refiner:
         inferred = store.canon(inferred)
         inference.unused_sizes.pop((self.name, axis), None)
         unknown = isinstance(inferred, Dimension) and inferred.is_anonymous
-        if isinstance(declared, str) and not self._is_informative(inference, declared, unknown):
-            return inferred
         is_new = isinstance(declared, str) and not store.scope.has(declared)
         least = inferred.symbol.lo if isinstance(inferred, Dimension) and inferred.is_symbol else None
-        size = self._parse(inference, declared, least or 0)
+        size = self._read(inference, declared, unknown, least or 0)
         if size is None:
             return inferred
         try:
@@ -274,15 +304,6 @@ class Refiner:
         return store.try_equal(
             inferred, size, source, lambda changed: not _limits_inputs(store, inputs, source, changed)
         )
-
-    def _is_informative(self, inference: Inference, name: str, unknown: bool) -> bool:
-        """Whether a declared name identifies a size: a name of inputs always, in a body, which may run often, no other.
-
-        `unknown`: the inferred size is unknown. Names that shapeinf or an exporter numbered never do.
-        """
-        if inference.store.scope.has(name):
-            return not GENERATED.fullmatch(name)
-        return unknown and not inference.path and not GENERATED.fullmatch(name)
 
     def _report(self, inference: Inference, index: int, declared: str, inferred: str) -> None:
         """Report S120, a difference: a warning of the node, in strict mode an error."""
