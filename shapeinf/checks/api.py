@@ -79,19 +79,27 @@ def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list
 
 
 def _remaining_with_declarations(failures: list[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
-    """The failures of an inference that trusts all declarations, if these explain all failures; else none."""
+    """The failures that remain in an inference that trusts all declarations, if these explain all failures; else none.
+
+    That inference only selects: a stale declaration makes others fail in it, which are right.
+    """
     trusted = trust_declarations(model)
     if trusted is None:
         return []
     other, violations = trusted
     rest = [diagnostic for diagnostic in _run_checks(other) if diagnostic.code not in COMPARISONS] + violations
-    remaining = [diagnostic for diagnostic in _sort(rest, other) if diagnostic.fails]
-    explains = len(remaining) < len(failures) or any(d.code in COMPARISONS for d in violations)
+    places = {_place(diagnostic): None for diagnostic in _sort(rest, other) if diagnostic.fails}
+    explains = len(places) < len(failures) or any(d.code in COMPARISONS for d in violations)
+    remaining = [failure for place in places for failure in failures if _place(failure) == place]
     return remaining if explains and len({d.subject for d in remaining}) <= len({d.subject for d in failures}) else []
+
+
+def _place(diagnostic: Diagnostic) -> tuple[str, str, str]:
+    return diagnostic.code, diagnostic.subject, diagnostic.tensor
 
 
 def _lead_with(first: list[Diagnostic], diagnostics: list[Diagnostic], cause: str) -> list[Diagnostic]:
     """The `first` diagnostics, then the others; failures at other nodes get the `cause`, unless it is empty."""
-    subjects, reported = {d.subject for d in first}, {(d.code, d.subject, d.tensor) for d in first}
-    rest = [d for d in diagnostics if (d.code, d.subject, d.tensor) not in reported]
+    subjects, reported = {d.subject for d in first}, set(map(_place, first))
+    rest = [d for d in diagnostics if _place(d) not in reported]
     return [*first, *(attrs.evolve(d, cause=cause) if d.fails and d.subject not in subjects else d for d in rest)]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from shapeinf.api import infer
-from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.checked_model import CheckedModel, violations_at
 from shapeinf.constraints.records import Clause, try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.diagnostics import certain_violations
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.session import rerun
-from shapeinf.errors import ShapeError, Source
+from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.solver import sampling
@@ -68,19 +66,6 @@ def _has_known_ranks(model: CheckedModel, node: str) -> bool:
     inputs = model.nodes[node].inputs if node in model.nodes else ()
     shapes = [model.result.tensors[name].shape for name in inputs if name]
     return bool(shapes) and all(shape.dims is not None for shape in shapes)
-
-
-def violations_at(
-    inference: Inference, binding: Binding, prepare: Callable[[Inference], None] | None = None
-) -> list[Diagnostic] | None:
-    """The certain violations at these sizes of the dims of the inputs; None where the constraints exclude the sizes."""
-    store = inference.initial_store.copy()
-    try:
-        for name, size in binding.items():
-            store.add_equal(store.scope.symbol(name), size, Source("", f"the what-if run has {name} = {size}"))
-    except ShapeError:
-        return None
-    return certain_violations(rerun(inference, store, prepare))
 
 
 # -- shapes of inputs that a deployment requests ---------------------------------------------------------------------

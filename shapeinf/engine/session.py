@@ -337,10 +337,11 @@ def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference]
     fresh = Inference(inference.compiled, store, strict=False, body_runner=inference.body_runner)
     fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
-    for name in inference.compiled.graph.constants:
-        fresh.set_type(name, types[numbers[slots[name]]])
     for name, value in inference.input_types.items():
         fresh.set_type(name, value)
+    for name in inference.compiled.graph.constants:  # also of inputs: their default values hold
+        constant = types[numbers[slots[name]]]
+        fresh.numbers[slots[name]] = 0 if constant is None else fresh.table.add(constant)
     set_refiners(fresh, InputReader(store), "ignore" if inference.declared_mode == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)

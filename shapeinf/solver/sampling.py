@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from math import inf, lcm
 
-from shapeinf.constraints.records import Clause, any_holds, try_evaluate
+from shapeinf.constraints.records import Clause, Constraint, any_holds, try_evaluate
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.expr.atoms import Floor, Maximum
@@ -37,6 +37,10 @@ MAX_DRAWN = 512
 """Legal bindings from which the distinct ones are chosen."""
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 """Sizes that numbers of a graph rarely divide, and at which tables rarely end."""
+_MAX_SOLVED = 64
+"""The number of samples for which equations are solved numerically."""
+_FARTHEST = 2**20
+"""The distance up to which a root is searched."""
 _FACTORS = (1, 2, 4, 8, 16, 32, 64)
 _MAX_COMBINATIONS = 256
 STARTS = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
@@ -84,14 +88,49 @@ def sample_solutions(
     store: ConstraintStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
 ) -> Iterator[Binding]:
     """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds."""
-    symbols = list(symbols)
+    symbols, clauses = sorted(symbols, key=str), list(clauses)
     pivots = [solution for clause in clauses if (solution := solve_clause(clause)) is not None]
-    for binding in sample_bindings(store, symbols, least, about):
+    equations = [clause.expression for clause in clauses if clause.zero]
+    for number, binding in enumerate(sample_bindings(store, symbols, least, about)):
         yield binding
         for symbol, value in pivots:
             size, bounds = try_evaluate(value, binding), store.interval(symbol)
             if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
                 yield {**binding, symbol.name: size}
+        for equation, symbol in itertools.product(equations, symbols) if number < _MAX_SOLVED else ():
+            bounds = store.interval(symbol)
+            size = find_root(equation, symbol, binding, max(least, bounds.lo or 0), bounds.hi)
+            if size is not None:
+                yield {**binding, symbol.name: size}
+
+
+def find_root(equation: Dim, symbol: Dimension, binding: Binding, low: int, high: int | None) -> int | None:
+    """The least size from `low` on at which an expression that grows or shrinks with a symbol is 0; None for none.
+
+    The other symbols have the sizes of the binding.
+    """
+    if not isinstance(equation, Dimension) or symbol not in equation.symbols():
+        return None
+
+    def value(size: int) -> int | None:
+        return try_evaluate(equation, {**binding, symbol.name: size})
+
+    first = value(low)
+    if first is None or first == 0:
+        return None if first is None else low
+    step = 1
+    while (last := value(low + step)) is not None and (last < 0) == (first < 0) and last != 0:
+        step *= 2
+        if step > _FARTHEST:
+            return None
+    below, above = low + step // 2, low + step
+    while above - below > 1:
+        middle = (below + above) // 2
+        at = value(middle)
+        if at is None:
+            return None
+        below, above = (middle, above) if at != 0 and (at < 0) == (first < 0) else (below, middle)
+    return above if value(above) == 0 and (high is None or above <= high) else None
 
 
 def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
@@ -165,6 +204,51 @@ def legal_bindings(
     names = {symbol.name for symbol in chosen}
     tests = [*_tests(store, names), *([] if later is None else _limits(later, chosen))]
     return (binding for binding in sample_bindings(store, chosen) if all(test(binding) for test in tests))
+
+
+def typical_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], later: ConstraintStore | None = None
+) -> Iterator[Binding]:
+    """Legal bindings, at which operands that broadcast are equal where they can be, and sizes that solve equations.
+
+    A size of 1 that another operand broadcasts is legal, but no file that declares names means it.
+    """
+    chosen = set(symbols)
+    names = {symbol.name for symbol in chosen}
+    bindings = _solving_bindings(store, chosen, later)
+    operands = (_equal_operands(store, disjunction) for disjunction in store.disjunctions)
+    equal = [clauses for clauses in operands if clauses and _names(clauses) <= names]
+    if not equal:
+        yield from bindings
+        return
+    drawn = list(itertools.islice(bindings, MAX_DRAWN))
+    yield from [b for b in drawn if all(_may_hold(clauses, b) for clauses in equal)] or drawn
+
+
+def _solving_bindings(
+    store: ConstraintStore, symbols: Collection[Dimension], later: ConstraintStore | None
+) -> Iterator[Binding]:
+    """The legal bindings; without any, those in which equations are solved."""
+    bindings = legal_bindings(store, symbols, later)
+    first = next(bindings, None)
+    if first is not None:
+        yield first
+        yield from bindings
+        return
+    names = {symbol.name for symbol in symbols}
+    clauses = [c for constraint in store.pending() for c in constraint.clauses_in(store.canon) if _names([c]) <= names]
+    is_legal = legality_test(store, names)
+    about = [clause.expression for clause in clauses]
+    yield from filter(is_legal, sample_solutions(store, symbols, 0, clauses, about))
+
+
+def _equal_operands(store: ConstraintStore, disjunction: Constraint) -> tuple[Clause, ...]:
+    """The clauses of two operands that broadcast which make them equal; none for other disjunctions."""
+    alternatives = disjunction.alternatives or ()
+    if not any(right is None and number == 1 for _, right, number in alternatives):
+        return ()
+    clauses = zip(alternatives, disjunction.clauses_in(store.canon), strict=False)
+    return tuple(clause for (_, right, _), clause in clauses if right is not None and len(_names([clause])) > 1)
 
 
 def distinct_bindings(store: ConstraintStore, symbols: Iterable[Dimension], count: int) -> list[Binding]:
