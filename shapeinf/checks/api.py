@@ -12,6 +12,7 @@ from shapeinf.checks.numeric_runs import fails_everywhere
 from shapeinf.checks.operators import MISSPELLED_OPERATOR
 from shapeinf.checks.registry import CHECKS, STATIC_CHECKS
 from shapeinf.checks.repairs import Candidates, likely_cause
+from shapeinf.checks.stale import summarize_stale
 from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.result import Result
@@ -29,6 +30,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
         static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
         misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}
         diagnostics = [d for d in _sort(_run_checks(model), model) if d.code != "S201" or d.node not in misspelled]
+        diagnostics = summarize_stale(diagnostics, model)
         if not any(diagnostic.fails for diagnostic in diagnostics):
             diagnostics = _sort([*diagnostics, *fails_everywhere(model)], model)
         fails = any(diagnostic.fails for diagnostic in diagnostics)
