@@ -140,9 +140,8 @@ def _replaced_numbers(model: CheckedModel, stale: Sequence[_Axis]) -> Iterator[_
 
 def _hold_with(model: CheckedModel, axes: Sequence[_Axis], replaced: _Replaced) -> bool:
     """Whether all declared numbers inside the graph are what it computes with other sizes of its inputs."""
-    inputs = {
-        name: list(map(_spec, dims)) for name, dims in model.input_dims.items() if name not in model.graph.constants
-    }
+    shapes = {name: dims for name, dims in model.input_dims.items() if name not in model.graph.constants}
+    inputs = {name: list(map(dim_spec, dims)) for name, dims in shapes.items()}
     for (name, axis), (_, size) in replaced.items():
         inputs[name][axis] = size
     options = InferenceOptions(inputs=inputs, values=model.result.values, declared="ignore")
