@@ -12,7 +12,7 @@ from typing import NamedTuple
 import attrs
 
 from shapeinf.api import infer
-from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.checked_model import CheckedModel, dim_spec
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.tensor_info import TensorInfo
