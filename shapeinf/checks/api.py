@@ -15,6 +15,7 @@ from shapeinf.checks.repairs import Candidates, likely_cause
 from shapeinf.checks.stale import summarize_stale
 from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.session import nodes_behind, rows_with_errors
 from shapeinf.result import Result
 from shapeinf.sharing import hold_locks
 
@@ -30,7 +31,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
         static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
         misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}
         diagnostics = [d for d in _sort(_run_checks(model), model) if d.code != "S201" or d.node not in misspelled]
-        diagnostics = summarize_stale(diagnostics, model)
+        diagnostics = summarize_stale(list(_without_consequences(diagnostics, model)), model)
         if not any(diagnostic.fails for diagnostic in diagnostics):
             diagnostics = _sort([*diagnostics, *fails_everywhere(model)], model)
         fails = any(diagnostic.fails for diagnostic in diagnostics)
@@ -45,6 +46,14 @@ def _run_checks(model: CheckedModel) -> Iterator[Diagnostic]:
             yield attrs.evolve(diagnostic, severity="note") if unknown else diagnostic
     for run in CHECKS.values():
         yield from run(model)
+
+
+def _without_consequences(diagnostics: Iterable[Diagnostic], model: CheckedModel) -> Iterator[Diagnostic]:
+    """The diagnostics without those of declarations behind a node that fails: nothing certain is known there."""
+    inference = model.result.inference
+    behind = nodes_behind(inference.compiled, rows_with_errors(inference))
+    names = {inference.compiled.step(index).site for index in behind}
+    return (d for d in diagnostics if d.code not in COMPARISONS or d.node not in names)
 
 
 def _sort(diagnostics: Iterable[Diagnostic], model: CheckedModel) -> list[Diagnostic]:

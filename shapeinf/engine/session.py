@@ -77,6 +77,7 @@ class Session:
                 raise
             return self._run_without_assumptions()
         self._check_node_sizes(inference)
+        remove_consequences(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
         failing = _count_violations(inference) if inference.store.assumed else 0
         if not failing:
@@ -125,6 +126,7 @@ class Session:
         inference.visited = 0
         inference.infer_smaller = session.infer_smaller
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
+        remove_consequences(inference)
         return SessionResult(inference, reader, notes, session)
 
     def _replacing_types(
@@ -348,6 +350,43 @@ def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference]
     fresh.save_initial_store()
     fresh.run()
     return fresh
+
+
+def remove_consequences(inference: Inference) -> None:
+    """Remove what nodes behind an error report only since declarations are trusted in place of its outputs."""
+    notes = inference.node_diagnostics
+    if len(notes) < 2 or inference.declared_mode != "trust" or inference.compiled.groups is not None:
+        return
+    behind = nodes_behind(inference.compiled, rows_with_errors(inference)).intersection(notes)
+    if not behind:
+        return
+    alone = rerun(inference, inference.initial_store.copy()).node_diagnostics
+    for index in behind:
+        known = {(note.code, note.severity == "error" or note.message) for note in alone.get(index, ())}
+        remaining = [
+            n for n in notes[index] if n.code.startswith("S2") or (n.code, n.severity == "error" or n.message) in known
+        ]
+        if remaining:
+            notes[index] = remaining
+        else:
+            del notes[index]
+
+
+def rows_with_errors(inference: Inference) -> list[int]:
+    """The rows of nodes that failed."""
+    return [index for index, notes in inference.node_diagnostics.items() if any(n.severity == "error" for n in notes)]
+
+
+def nodes_behind(compiled: CompiledGraph, rows: Iterable[int]) -> set[int]:
+    """The rows that depend on an output of any of these rows."""
+    behind: set[int] = set()
+    stack = list(rows)
+    while stack:
+        slots = (slot for slot in compiled.rows[stack.pop()][2] if slot >= 0)
+        new = {reader for slot in slots for reader in compiled.consumers[slot]} - behind
+        behind |= new
+        stack += new
+    return behind
 
 
 def _is_full_shape(spec: SpecLike) -> bool:
