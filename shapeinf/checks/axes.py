@@ -12,7 +12,7 @@ from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.atoms import Floor, Maximum
-from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions
+from shapeinf.solver.sampling import FAR, LARGE, MAX_ROOTS, MOST, Binding, legality_test, sample_solutions
 
 _MAX_LISTED = 4
 """The most legal sizes that are listed; past it the message has their count."""
@@ -118,7 +118,7 @@ def _no_large_solution(model: CheckedModel, precondition: Precondition) -> Itera
         yield from _few_solutions(model, precondition)
         return
     for least in (2,) if has_maxima else (2, LARGE, FAR):
-        samples = sample_solutions(model.store, symbols, least, precondition.clauses, precondition.terms)
+        samples = sample_solutions(model.store, symbols, least, precondition.clauses, precondition.terms, MAX_ROOTS)
         if _are_all_illegal(precondition, samples):
             names = f"{' and '.join(sorted(map(str, symbols)))}{_axes_in(model, precondition.terms)}"
             message = f"no tested sizes of {names} from {least} on are legal"

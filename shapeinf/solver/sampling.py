@@ -37,8 +37,8 @@ MAX_DRAWN = 512
 """Legal bindings from which the distinct ones are chosen."""
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 """Sizes that numbers of a graph rarely divide, and at which tables rarely end."""
-_MAX_SOLVED = 64
-"""The number of samples for which equations are solved numerically."""
+MAX_ROOTS = 64
+"""The usual number of samples for which equations are solved numerically."""
 _FARTHEST = 2**20
 """The distance up to which a root is searched."""
 _FACTORS = (1, 2, 4, 8, 16, 32, 64)
@@ -85,9 +85,17 @@ def sample_bindings(
 
 
 def sample_solutions(
-    store: ConstraintStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
+    store: ConstraintStore,
+    symbols: Iterable[Dimension],
+    least: int,
+    clauses: Iterable[Clause],
+    about: Iterable[Dim],
+    roots: int = 0,
 ) -> Iterator[Binding]:
-    """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds."""
+    """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds.
+
+    For the first bindings, `roots` of them, equations are solved numerically too.
+    """
     symbols, clauses = sorted(symbols, key=str), list(clauses)
     pivots = [solution for clause in clauses if (solution := solve_clause(clause)) is not None]
     equations = [clause.expression for clause in clauses if clause.zero]
@@ -97,7 +105,7 @@ def sample_solutions(
             size, bounds = try_evaluate(value, binding), store.interval(symbol)
             if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
                 yield {**binding, symbol.name: size}
-        for equation, symbol in itertools.product(equations, symbols) if number < _MAX_SOLVED else ():
+        for equation, symbol in itertools.product(equations, symbols) if number < roots else ():
             bounds = store.interval(symbol)
             size = find_root(equation, symbol, binding, max(least, bounds.lo or 0), bounds.hi)
             if size is not None:
@@ -239,7 +247,7 @@ def _solving_bindings(
     clauses = [c for constraint in store.pending() for c in constraint.clauses_in(store.canon) if _names([c]) <= names]
     is_legal = legality_test(store, names)
     about = [clause.expression for clause in clauses]
-    yield from filter(is_legal, sample_solutions(store, symbols, 0, clauses, about))
+    yield from filter(is_legal, sample_solutions(store, symbols, 0, clauses, about, MAX_ROOTS))
 
 
 def _equal_operands(store: ConstraintStore, disjunction: Constraint) -> tuple[Clause, ...]:
