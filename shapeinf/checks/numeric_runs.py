@@ -37,7 +37,10 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
         return
     failures = []
     skewed = sampling.skewed_bindings(model.initial_store, model.axes, _conditions(model))
-    for binding in itertools.chain(generic_bindings(model, _MAX_BINDINGS), itertools.islice(skewed, _MAX_SKEWED)):
+    batch = {symbol for symbol, axes in model.axes.items() if all(axis == 0 for _, axis in axes)}
+    usual = sampling.usual_bindings(model.initial_store, model.axes, _conditions(model), batch)
+    drawn = generic_bindings(model, _MAX_BINDINGS), itertools.islice(skewed, _MAX_SKEWED), usual
+    for binding in itertools.chain(*drawn):
         violations = violations_at(model.result.inference, binding)
         if not violations:
             return

@@ -116,7 +116,7 @@ def find_repairs(
     search = _RepairSearch(model, runs, first.severity == "error")
     for name in () if candidates == "sizes" else model.input_dims:
         input_type = inference.input_types[name]
-        if isinstance(input_type, TensorType):
+        if isinstance(input_type, TensorType) and name not in model.graph.constants:
             search.test_input(name, input_type)
     steps = [] if candidates == "inputs" else [inference.compiled.step(index) for index in indices]
     for changes_of in (attribute_changes, search.operand_changes, search.size_changes):

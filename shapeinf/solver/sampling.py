@@ -41,6 +41,8 @@ MAX_ROOTS = 64
 """The usual number of samples for which equations are solved numerically."""
 _FARTHEST = 2**20
 """The distance up to which a root is searched."""
+_USUAL = (64, 224, 256, 96, 128, 512, 32, 16, 640, 8, 4, 2, 1)
+"""Sizes of images and sequences that people use."""
 _FACTORS = (1, 2, 4, 8, 16, 32, 64)
 _MAX_COMBINATIONS = 256
 STARTS = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
@@ -365,6 +367,28 @@ def skewed_bindings(
     return _bindings_of_rows(store, list(symbols), list(conditions), _skewed_rows)
 
 
+def usual_bindings(
+    store: ConstraintStore,
+    symbols: Iterable[Dimension],
+    conditions: Iterable[tuple[Clause, ...]],
+    batch: Collection[Dimension] = (),
+) -> Iterator[Binding]:
+    """Bindings under which constraints and conditions hold, of sizes that people use: one for all but `batch`.
+
+    Powers of two and multiples of 32 among them satisfy requirements of divisibility that no constraint states.
+    """
+    symbols, conditions = list(symbols), list(conditions)
+    is_legal = legality_test(store, {symbol.name for symbol in symbols})
+    bounds = [(symbol.name, store.interval(symbol)) for symbol in symbols]
+    for size, count, step in itertools.product(_USUAL, (2, 1), (0, 1)):
+        others = itertools.count(1)
+        sizes = {s.name: count if s in batch else size * (1 + step * (next(others) % 2)) for s in symbols}
+        binding = _solve_equations(sizes, conditions)
+        within = all(_is_within(name, interval, binding) for name, interval in bounds)
+        if within and is_legal(binding) and all(_may_hold(clauses, binding) for clauses in conditions):
+            yield binding
+
+
 def _bindings_of_rows(
     store: ConstraintStore,
     symbols: list[Dimension],
@@ -400,12 +424,24 @@ def _generic_sizes(
 
 
 def _solve_equations(binding: Binding, conditions: Iterable[tuple[Clause, ...]]) -> Binding:
-    """The binding, changed so that equations hold that can be solved for a symbol, such as `total == past + seq`."""
+    """The binding, changed so that equations hold that can be solved for a symbol, such as `total == past + seq`.
+
+    Of operands that broadcast the first alternative counts, which makes them equal.
+    """
     for clauses in conditions:
-        solution = solve_clause(clauses[0]) if len(clauses) == 1 else None
-        if solution is not None and not _may_hold(clauses, binding):
-            size = try_evaluate(solution[1], binding)
-            binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
+        if _may_hold(clauses, binding):
+            continue
+        solution = solve_clause(clauses[0])
+        size = None if solution is None else try_evaluate(solution[1], binding)
+        if solution is not None and size is not None and size >= 0:
+            binding = {**binding, solution[0].name: size}
+            continue
+        equation = clauses[0].expression if clauses[0].zero else 0
+        for symbol in sorted(equation.symbols(), key=str) if isinstance(equation, Dimension) else ():
+            size = find_root(equation, symbol, binding, 1, None)
+            if size is not None:
+                binding = {**binding, symbol.name: size}
+                break
     return binding
 
 
