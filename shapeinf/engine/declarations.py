@@ -89,11 +89,11 @@ def unused_sizes(inference: Inference) -> Iterator[Diagnostic]:
         if store.prove_eq(size.inferred, size.declared) is not True
     ]
     if unused:
-        label, (index, declared, inferred) = unused[0]
+        label, (row, declared, inferred) = unused[0]
         others = len(unused) - 1
         more = f", nor {others} more declared size{'s' * (others > 1)}" if others else ""
         message = f"the declared size of {label} ({declared}) is not used{more}: it would fix {store.canon(inferred)}"
-        step = inference.compiled.step(index)
+        step = inference.compiled.step(row)
         yield Diagnostic("warning", S122, message, step.site, str(step.operation))
 
 

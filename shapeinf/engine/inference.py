@@ -60,9 +60,9 @@ class OpenCall(NamedTuple):
 
 
 class UnusedSize(NamedTuple):
-    """A declared size of a value that the row `index` computes, and the inferred one, which depends on the inputs."""
+    """A declared size of a value that a row computes, and the inferred one, which depends on the inputs."""
 
-    index: int
+    row: int
     declared: int
     inferred: Dim
 

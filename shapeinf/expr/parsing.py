@@ -270,7 +270,7 @@ class _Parser:
         body = self._sum()
         self.parts = outer
 
-        def value() -> Dim:
+        def value() -> Term:
             for part in definitions:  # in order: bounds the depth of recursion
                 part()
             return body()
