@@ -99,18 +99,18 @@ def _remaining_with_declarations(failures: list[Diagnostic], model: CheckedModel
         return []
     other, violations = trusted
     rest = [diagnostic for diagnostic in _run_checks(other) if diagnostic.code not in COMPARISONS] + violations
-    places = {_place(diagnostic): None for diagnostic in _sort(rest, other) if diagnostic.fails}
-    explains = len(places) < len(failures) or any(d.code in COMPARISONS for d in violations)
-    remaining = [failure for place in places for failure in failures if _place(failure) == place]
+    keys = {_identify(diagnostic): None for diagnostic in _sort(rest, other) if diagnostic.fails}
+    explains = len(keys) < len(failures) or any(d.code in COMPARISONS for d in violations)
+    remaining = [failure for key in keys for failure in failures if _identify(failure) == key]
     return remaining if explains and len({d.subject for d in remaining}) <= len({d.subject for d in failures}) else []
 
 
-def _place(diagnostic: Diagnostic) -> tuple[str, str, str]:
+def _identify(diagnostic: Diagnostic) -> tuple[str, str, str]:
     return diagnostic.code, diagnostic.subject, diagnostic.tensor
 
 
 def _lead_with(first: list[Diagnostic], diagnostics: list[Diagnostic], cause: str) -> list[Diagnostic]:
     """The `first` diagnostics, then the others; failures at other nodes get the `cause`, unless it is empty."""
-    subjects, reported = {d.subject for d in first}, set(map(_place, first))
-    rest = [d for d in diagnostics if _place(d) not in reported]
+    subjects, reported = {d.subject for d in first}, set(map(_identify, first))
+    rest = [d for d in diagnostics if _identify(d) not in reported]
     return [*first, *(attrs.evolve(d, cause=cause) if d.fails and d.subject not in subjects else d for d in rest)]

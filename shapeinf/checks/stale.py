@@ -45,10 +45,10 @@ def summarize_stale(diagnostics: list[Diagnostic], model: CheckedModel) -> list[
 
 
 def _merge(
-    diagnostics: list[Diagnostic], model: CheckedModel, places: set[tuple[str, int | None]], text: str
+    diagnostics: list[Diagnostic], model: CheckedModel, axes: set[tuple[str, int | None]], text: str
 ) -> list[Diagnostic]:
     """The diagnostics with one in place of those at several values; unchanged where they are at a single value."""
-    merged = [d for d in diagnostics if d.code == STALE and d.fails and (d.tensor, d.axis) in places]
+    merged = [d for d in diagnostics if d.code == STALE and d.fails and (d.tensor, d.axis) in axes]
     tensors = {d.tensor for d in merged}
     if len(tensors) < 2:
         return diagnostics
@@ -79,8 +79,8 @@ def _stale_sizes(diagnostics: Sequence[Diagnostic], model: CheckedModel) -> tupl
     sizes = _sizes_of_names(model, axes, stale)
     if sizes:
         binding = {symbol.name: size for symbol, size in sizes.items()}
-        places = {(a.tensor, a.axis) for a in stale if a.declared == try_evaluate(a.size, binding)}
-        return set(places), f"are those of {model.binding_text(binding)}"
+        explained = {(a.tensor, a.axis) for a in stale if a.declared == try_evaluate(a.size, binding)}
+        return set(explained), f"are those of {model.binding_text(binding)}"
     numbers = [axis for axis in stale if isinstance(axis.size, int)]
     for replaced in _replaced_numbers(model, numbers):
         if _hold_with(model, axes, replaced):

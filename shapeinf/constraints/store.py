@@ -8,7 +8,7 @@ pending, which is sound but not complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from math import inf
 
@@ -29,10 +29,6 @@ from shapeinf.expr.usual_bounds import usual_bounds
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
 """With more solved symbols than this, no source is guessed from a number."""
-
-
-class _NotAcceptedError(Exception):
-    """An equality is undone. Internal: caught in `ConstraintStore.try_equal`."""
 
 
 class ConstraintStore:
@@ -229,21 +225,6 @@ class ConstraintStore:
                 self._equate(equation, source, (a, b))
         left, right = self.canon(a), self.canon(b)
         return right if isinstance(right, int) else left
-
-    def try_equal(self, a: Dim, b: Dim, source: Source, accept: Callable[[Sequence[Dimension]], bool]) -> bool:
-        """Add `a == b` if `accept`, called with the symbols that this changed, agrees; returns whether it holds now.
-
-        Raises Contradiction and changes nothing when it cannot hold.
-        """
-        before = len(self.changed_symbols)
-        try:
-            with self._transaction():
-                self.add_equal(a, b, source)
-                if not accept(self.changed_symbols[before:]):
-                    raise _NotAcceptedError
-        except _NotAcceptedError:
-            return False
-        return True
 
     def set_value(self, symbol: Dimension, value: int, source: Source) -> None:
         """Add that a new symbol, which no constraint has yet, is a number within its bounds."""

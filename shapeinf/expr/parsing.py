@@ -25,7 +25,7 @@ from shapeinf.expr.ratios import (
     floor,
     negate,
     power,
-    whole,
+    require_dim,
 )
 
 MAX_LENGTH = 10_000
@@ -157,7 +157,7 @@ class _Parser:
             divided = self.tokens[self.at][1] == "/"
             raise self._error("'//' (floor division) instead of '/'" if divided else "an operator or the end")
         try:
-            dim = whole(tree())
+            dim = require_dim(tree())
         except ZeroDivisionError:
             raise DimSyntaxError(self.text, self.applied, "a divisor other than 0") from None
         except NoDimError:
@@ -203,7 +203,7 @@ class _Parser:
         for sign, position, operand in rest:
             right = operand()
             self.applied = position
-            value = whole(divide(value, right)) if sign == _EXACTLY else OPERATORS[sign](value, right)
+            value = require_dim(divide(value, right)) if sign == _EXACTLY else OPERATORS[sign](value, right)
         return value
 
     def _unary(self) -> Thunk:

@@ -47,9 +47,9 @@ def divide(a: Term, b: Term) -> Term:
         numerator, denominator = -numerator, -denominator
     if denominator == 0:
         raise ZeroDivisionError
-    whole = exact_quotient(numerator, denominator)
-    if whole is not None:
-        return whole
+    quotient = exact_quotient(numerator, denominator)
+    if quotient is not None:
+        return quotient
     common = gcd(denominator, *_coefficients(numerator)) if isinstance(denominator, int) else 1
     if common > 1:
         reduced = exact_quotient(numerator, common)
@@ -109,7 +109,7 @@ def floor_divide(a: Term, b: Term) -> Dim:
 
 def remainder(a: Term, b: Term) -> Dim:
     """`a - b*floor(a / b)` of dims."""
-    return whole(a) % whole(b)
+    return require_dim(a) % require_dim(b)
 
 
 def extremum(choose: Callable[..., Dim], terms: Sequence[Term]) -> Term:
@@ -120,7 +120,7 @@ def extremum(choose: Callable[..., Dim], terms: Sequence[Term]) -> Term:
             raise NoDimError("a denominator without a known sign")
         product *= denominator
     scaled = [multiply(term, product) for term in terms]
-    return divide(choose(*map(whole, scaled)), product)
+    return divide(choose(*map(require_dim, scaled)), product)
 
 
 def largest(*terms: Term) -> Term:
@@ -153,7 +153,7 @@ def decimal(text: str) -> Term:
     return value
 
 
-def whole(term: Term) -> Dim:
+def require_dim(term: Term) -> Dim:
     """The dim. Raises NoDimError for a ratio."""
     if isinstance(term, Ratio):
         raise NoDimError("a ratio that is not whole")
@@ -171,7 +171,7 @@ OPERATORS: dict[str, Callable[[Term, Term], Term]] = {
 
 
 def _rounded_quotient(a: Term, b: Term) -> Dim:
-    return ceildiv(whole(a), whole(b))
+    return ceildiv(require_dim(a), require_dim(b))
 
 
 FUNCTIONS: dict[str, Callable[..., Term]] = {
