@@ -22,19 +22,22 @@ def quantize(
 ) -> TensorType:
     """[*S] -> [*S] in the type of the zero point, else `output_dtype`, else uint8."""
     named = dtype_name(output_dtype)
-    c.state_types(c.dtype(2) or named or "uint8")
-    if named is not None and c.dtype(2) not in (None, named):
-        c.fail("output_dtype must equal the type of the zero point", named, c.dtype(2))
+    zero_type = c.dtype(2)
+    dtype = zero_type or named or "uint8"
+    c.state_types(dtype)
+    if named is not None and zero_type not in (None, named):
+        c.fail("output_dtype must equal the type of the zero point", named, zero_type)
     constrain_scales(c, x, scale, zero, axis, block_size)
-    return TensorType(c.dtype(2) or named or "uint8", x)
+    return TensorType(dtype, x)
 
 
 @onnx("QuantizeLinear")
 def quantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
     """Before opset 13: [*S] -> [*S] with one scale for the tensor."""
-    c.state_types(c.dtype(2) or "uint8")
+    dtype = c.dtype(2) or "uint8"
+    c.state_types(dtype)
     constrain_scales(c, x, scale, zero, None)
-    return TensorType(c.dtype(2) or "uint8", x)
+    return TensorType(dtype, x)
 
 
 @onnx("DequantizeLinear", since=13)
@@ -49,17 +52,19 @@ def dequantize(
     output_dtype: int = 0,
 ) -> TensorType:
     """[*S] -> [*S] in `output_dtype`, else the type of the scale."""
-    c.state_types(dtype_name(output_dtype) or c.dtype(1))
+    dtype = dtype_name(output_dtype) or c.dtype(1)
+    c.state_types(dtype)
     constrain_scales(c, x, scale, zero, axis, block_size)
-    return TensorType(dtype_name(output_dtype) or c.dtype(1), x)
+    return TensorType(dtype, x)
 
 
 @onnx("DequantizeLinear")
 def dequantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
     """Before opset 13: [*S] -> [*S] with one scale for the tensor."""
-    c.state_types(c.dtype(1))
+    dtype = c.dtype(1)
+    c.state_types(dtype)
     constrain_scales(c, x, scale, zero, None)
-    return TensorType(c.dtype(1), x)
+    return TensorType(dtype, x)
 
 
 @onnx("DynamicQuantizeLinear")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contents.elements import known_ints
+from opdefs.rules.contents.integers import is_exact_in_float64
 from opdefs.rules.contents.ordering import extreme_positions
 from opdefs.rules.reduction import reduce_axes, reduce_unknown_axes
 from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext, Ints, Value
 
 _OPS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
@@ -45,7 +47,25 @@ def _reduce_none(c: InferenceContext, x: PartialTensor) -> PartialTensor:
 
 
 def _reduce_axes(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepdims: int) -> PartialTensor:
-    return reduce_axes(c, x, axes, bool(keepdims), c.op_def.name.removeprefix("Reduce"))
+    operation = c.op_def.name.removeprefix("Reduce")
+    if x.elements is None or x.dtype not in INTEGER_RANGES or operation in ("Max", "Min"):
+        return reduce_axes(c, x, axes, bool(keepdims), operation)
+    return _reduce_in_float64(c, x, axes, bool(keepdims), operation)
+
+
+def _reduce_in_float64(
+    c: InferenceContext, x: PartialTensor, axes: Ints | None, keep: bool, operation: str
+) -> PartialTensor:
+    """As `reduce_axes`; an integer is unknown that float64, in which onnxruntime computes it, or its type rounds."""
+    unlimited = PartialTensor(None, x.shape, x.elements)  # onnxruntime's results do not wrap around
+    reduced = reduce_axes(c, unlimited, axes, keep, operation)
+    elements, count = x.elements or (), len(x.elements or ())
+    if reduced.elements is None or any(
+        e is not None and not is_exact_in_float64(c, x.dtype, e, count) for e in elements
+    ):
+        return PartialTensor(x.dtype, reduced.shape, None)
+    known = [e if is_exact_in_float64(c, x.dtype, e) else None for e in reduced.elements]
+    return PartialTensor(x.dtype, reduced.shape, known)
 
 
 @onnx("ArgMax", "ArgMin")

@@ -237,7 +237,7 @@ def _larger(first: Sequence[Piece], second: Sequence[Piece]) -> list[Piece]:
     for number, (start, a, b) in enumerate(merged):
         end = merged[number + 1][0] - 1 if number + 1 < len(merged) else inf
         slope, offset = a.slope - b.slope, a.offset - b.offset
-        larger, smaller = (a, b) if slope * start + offset >= 0 else (b, a)
+        larger, smaller = (a, b) if (slope * start + offset, slope) >= (0, 0) else (b, a)  # of equal ones the steeper
         pieces.append(Piece(start, larger.slope, larger.offset))
         if larger.slope < smaller.slope:  # the other one is larger from some size on
             crossing = -(-(larger.offset - smaller.offset) // (smaller.slope - larger.slope))

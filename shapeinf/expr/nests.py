@@ -106,11 +106,16 @@ def meet(nests: Sequence[Clauses], at_least_zero: Callable[[Dim], bool]) -> Clau
 
 def drop_dominated(dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> list[Dim]:
     """The dims without duplicates, and without those that are known to be at most another one."""
+    return _drop_covered(dims, lambda larger, d: at_least_zero(larger - d))
+
+
+def _drop_covered(dims: Sequence[Dim], covers: Callable[[Dim, Dim], bool]) -> list[Dim]:
+    """The dims in order without duplicates, and without those that another one covers."""
     candidates: list[Dim] = []
     for d in sorted(set(dims), key=sort_key):
-        if any([at_least_zero(k - d) for k in candidates]):
+        if any([covers(k, d) for k in candidates]):
             continue
-        candidates = [k for k in candidates if not at_least_zero(d - k)]
+        candidates = [k for k in candidates if not covers(d, k)]
         candidates.append(d)
     return candidates
 
@@ -132,12 +137,7 @@ def _absorb(clauses: Sequence[tuple[Dim, ...]], at_least_zero: Callable[[Dim], b
 def _smallest_parts(clause: tuple[Dim, ...], at_least_zero: Callable[[Dim], bool]) -> tuple[Dim, ...]:
     if len(clause) == 1:
         return clause
-    candidates: list[Dim] = []
-    for part in sorted(set(clause), key=sort_key):
-        if any([at_least_zero(part - k) for k in candidates]):
-            continue
-        candidates = [k for k in candidates if not at_least_zero(k - part)]
-        candidates.append(part)
+    candidates = _drop_covered(clause, lambda smaller, d: at_least_zero(d - smaller))
     if len(candidates) > _MAX_PARTS:
         raise NestTooLargeError
     return tuple(candidates)

@@ -71,7 +71,7 @@ class RuleContext:
     size_terms: SizeTerms | None = None
     """A table for an explanation, which collects the parameters of sizes; see `describe_size`."""
     _relaxed = 0
-    outputs_of_error: Sequence[Type] | None = None
+    _stated: tuple[Type | str | None, ...] | None = None
     """The types of the outputs if the rule fails, where the definition of the operator does not state them."""
 
     # -- constraints -------------------------------------------------------------------------------------------------
@@ -202,8 +202,16 @@ class RuleContext:
 
         Shapes and lengths are dropped. For types that depend on more than the operator's definition.
         """
-        self.outputs_of_error = [
-            PartialTensor(t, Shape.unknown(), None) if t is None or isinstance(t, str) else drop_shape(t) for t in types
+        self._stated = types
+
+    @property
+    def outputs_of_error(self) -> list[Type] | None:
+        """The stated types of the outputs; None where the rule stated none."""
+        if self._stated is None:
+            return None
+        return [
+            PartialTensor(t, Shape.unknown(), None) if t is None or isinstance(t, str) else drop_shape(t)
+            for t in self._stated
         ]
 
     def same_count(self, total: Dim, known: Dim, message: str) -> None:

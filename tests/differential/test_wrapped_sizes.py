@@ -26,6 +26,21 @@ def integers(op, constant, dtype, *, first=False):
     return model(nodes, {"c": number, "zero": np.array([0])})
 
 
+def reduced(op, constant, dtype=INT64):
+    """A reduction of `n + constant`, modulo 1000, as the end of a slice of `x`."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Cast", ["n"], ["i"], to=dtype),
+        helper.make_node("Add", ["i", "c"], ["e"]),
+        helper.make_node(op, ["e"], ["r"]),
+        helper.make_node("Mod", ["r", "thousand"], ["m"]),
+        helper.make_node("Cast", ["m"], ["end"], to=INT64),
+        helper.make_node("Slice", ["x", "zero", "end"], ["y"]),
+    ]
+    kind = np.int64 if dtype == INT64 else np.int32
+    return model(nodes, {"c": np.array([constant], kind), "thousand": np.array([1000], kind), "zero": np.array([0])})
+
+
 def levels(base):
     """`floor(log(n) / log(base))`, the number of levels of a pyramid, as a size."""
     nodes = [
@@ -86,6 +101,10 @@ MODELS = {
     "n * 2**30": integers("Mul", 2**30, INT32),
     "n * 2**20": integers("Mul", 2**20, INT32),
     "n + 1": integers("Add", 1, INT32),
+    **{f"{op} n + 2**53": reduced(op, 2**53) for op in ("ReduceSum", "ReduceProd", "ReduceL1", "ReduceMax")},
+    **{f"{op} n + 2": reduced(op, 2) for op in ("ReduceSum", "ReduceProd", "ReduceSumSquare")},
+    "ReduceSumSquare n + 40000": reduced("ReduceSumSquare", 40_000),
+    "ReduceSumSquare n + 50000 of int32": reduced("ReduceSumSquare", 50_000, INT32),
     **{f"levels {base}": levels(base) for base in (2, 3, 5, 7, 10)},
     "float16 * 0.1": half_precision(0.1),
     "float16 / 3": half_precision(1 / 3),
@@ -160,3 +179,42 @@ def test_an_expression_past_the_caps_of_the_algebra_may_wrap_around():
     assert real == 0
     assert size.is_anonymous
     assert real in result.interval(size)
+
+
+@pytest.mark.parametrize(("size", "exact"), [(3, True), (200, True), (729, False), (1541, False)])
+def test_a_power_that_float64_rounds_is_not_claimed(size, exact):
+    """`(n**3)**2 % 1000` as the end of a slice: onnxruntime computes powers of a single number in float64."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Pow", ["n", "three"], ["cube"]),
+        helper.make_node("Pow", ["cube", "two"], ["power"]),
+        helper.make_node("Mod", ["power", "thousand"], ["end"]),
+        helper.make_node("Slice", ["x", "zero", "end"], ["y"]),
+    ]
+    constants = {"two": np.array([2]), "three": np.array([3]), "thousand": np.array([1000]), "zero": np.array([0])}
+    graph = model(nodes, constants)
+    (real,) = session_of(graph).run(None, {"x": np.zeros(size, np.float32)})[0].shape
+    here = infer_shapes(graph, inputs={"x": [size]})
+    (inferred,) = here.tensors["y"].shape
+    assert real in here.interval(inferred)
+    assert isinstance(inferred, int) == exact
+    anywhere = infer_shapes(graph)
+    assert (evaluate(anywhere.tensors["y"].shape[0], {"n": size}) == real) == exact
+    assert f"n*n*n*n*n*n <= {2**53}" in [p.text for p in anywhere.contract if p.kind == "assumption"]
+
+
+@pytest.mark.parametrize(("size", "lowest"), [(126, 1), (127, 0), (140, 0)])
+def test_subnormal_floats_may_be_zero(size, lowest):
+    """`ceil(2.0 ** -n)` is 1 in onnxruntime, and 0 past n = 126 in TensorFlow 2.21, which flushes subnormal numbers."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Neg", ["n"], ["minus"]),
+        helper.make_node("Cast", ["minus"], ["f"], to=FLOAT),
+        helper.make_node("Pow", ["two", "f"], ["p"]),
+        helper.make_node("Ceil", ["p"], ["r"]),
+        helper.make_node("Cast", ["r"], ["k"], to=INT64),
+        helper.make_node("ConstantOfShape", ["k"], ["y"]),
+    ]
+    here = infer_shapes(model(nodes, {"two": np.array([2], np.float32)}), inputs={"x": [size]})
+    bounds = here.interval(here.tensors["y"].shape[0])
+    assert (bounds.lo, bounds.hi) == (lowest, 1)

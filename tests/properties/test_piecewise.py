@@ -20,11 +20,19 @@ LIMIT = 60
 
 NUMBERS = st.integers(-6, 6)
 PLAIN = st.tuples(st.just("line"), NUMBERS, NUMBERS)
-EXPRESSIONS = st.recursive(
-    PLAIN,
-    lambda inner: st.tuples(st.sampled_from(["max", "min"]), inner, inner) | st.tuples(st.just("sum"), inner, inner),
-    max_leaves=5,
+THROUGH_ONE_POINT = st.tuples(st.integers(-2, 2), st.sampled_from([0, 4])).map(
+    lambda line: ("line", line[0], line[1] - 4 * line[0])
 )
+"""Lines that meet where pieces begin."""
+
+
+def nested(lines: st.SearchStrategy[tuple[object, ...]], leaves: int) -> st.SearchStrategy[tuple[object, ...]]:
+    """Maxima, minima and sums of lines."""
+    kinds = st.sampled_from(["max", "min", "sum"])
+    return st.recursive(lines, lambda inner: st.tuples(kinds, inner, inner), max_leaves=leaves)
+
+
+EXPRESSIONS = nested(PLAIN, 5) | nested(THROUGH_ONE_POINT, 9)
 
 
 def build(symbol: Dimension, drawn: tuple[object, ...]) -> Dim:

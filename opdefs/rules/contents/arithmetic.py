@@ -252,7 +252,8 @@ def power(
 ) -> PartialTensor:
     """`a ** b` as a tensor of `shape`, typed as the base; contents for known operands and small integer exponents.
 
-    Runtimes compute powers of integers in float64, those of sizes up to cubes by products: what is rounded is unknown.
+    Runtimes compute powers of integers in float64 (onnxruntime squares and cubes only of tensors by products), so that
+    a power is known where float64 represents it: proven or assumed.
     """
     if is_float(a.dtype):
         return map_elements(a.dtype, shape, float_operation(c, a.dtype, numpy_function("power"), rounded), a, b)
@@ -262,9 +263,7 @@ def power(
         base, exponent = to_dim(x), to_dim(y)
         if base is not None and isinstance(exponent, int) and 0 <= exponent <= 64:
             result = integer_power(base, exponent)
-            product = isinstance(result, Dimension) and exponent in (1, 2, 3)
-            exact = result is not None and (product or wide.is_exact(result))
-            return fit_element(c, a.dtype, result) if exact else None
+            return fit_element(c, a.dtype, result) if result is not None and wide.is_exact(result) else None
         if type(x) is int and x > 0 and isinstance(y, (int, float)):
             known = wide.truncate(rounded(wide, x, y))
             return fit_element(c, a.dtype, to_dim(known))

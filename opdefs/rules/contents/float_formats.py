@@ -53,6 +53,13 @@ class FloatFormat(NamedTuple):
         rounded = ldexp(round(ldexp(number, -grid)), grid)
         return rounded if abs(rounded) <= self.largest else copysign(inf, number)
 
+    def may_be_zero(self, number: float) -> bool:
+        """Whether a runtime may replace a number by 0: processors do so with subnormal numbers where they are told to.
+
+        TensorFlow tells them; arithmetic of float32 and wider types only, in which bfloat16 is computed, too.
+        """
+        return 0 < abs(number) < self.least_normal <= FLOAT32.least_normal
+
     def round_down(self, number: int) -> int:
         """The largest integer of the type that is at most `number`, or else the smallest integer of the type."""
         step = 1 << max(0, abs(number).bit_length() - self.precision)

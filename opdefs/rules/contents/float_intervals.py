@@ -1,10 +1,11 @@
 """Floats as intervals: everything that runtimes may compute, by operators and functions on known numbers.
 
 A runtime rounds `+`, `-`, `*`, `/` and square roots correctly, so their results are one number in float32 and float64.
-Two kinds of results differ between runtimes and give a `FloatInterval`, an interval that contains all of them:
+Three kinds of results differ between runtimes and give a `FloatInterval`, an interval that contains all of them:
 
 - Narrow types (float16, bfloat16): a runtime rounds the result of each operator, or computes a chain of operators in
   float32 and rounds only the last result.
+- Subnormal numbers: some runtimes replace them by 0.
 - Functions such as `exp`: no runtime rounds them correctly, and results depend on the instructions of the processor.
   `APPROXIMATIONS` has a bound of the error of each function.
 
@@ -56,7 +57,7 @@ def combine(format_: FloatFormat, operation: Callable[..., float], *operands: En
     """The results of an operation that is monotone in each operand and that runtimes round correctly."""
     corners = product(*(set(ends) for ends in operands))
     results = [operation(*corner) for corner in corners]
-    return hull([kind.round(result) for result in results for kind in format_.computed_in])
+    return hull(_rounded(format_, results))
 
 
 def integral(operation: Callable[[float], int]) -> Callable[[float], float]:
@@ -169,7 +170,13 @@ def _near(format_: FloatFormat, result: float, ulps: int, units: int) -> Ends:
     return result - error, result + error
 
 
+def _rounded(format_: FloatFormat, results: Iterable[float]) -> list[float]:
+    """Numbers rounded to each type in which runtimes compute; also 0 for those that a runtime may replace by it."""
+    rounded = [kind.round(result) for result in results for kind in format_.computed_in]
+    return [*rounded, *(0.0 for number in rounded if format_.may_be_zero(number))]
+
+
 def _hull_of_rounded(format_: FloatFormat, results: Iterable[float]) -> Element:
     """The hull of numbers that are rounded to each type in which runtimes compute; None if one is not finite."""
-    rounded = [kind.round(result) for result in results for kind in format_.computed_in]
+    rounded = _rounded(format_, results)
     return hull(rounded) if all(map(math.isfinite, rounded)) else None

@@ -161,6 +161,8 @@ class FloatArithmetic:
         ends: list[Ends] = []
         for element in elements:
             known = float_ends(element)
+            if known is not None and self.format.may_be_zero(known[0]) and known[0] == known[1]:
+                known = min(known[0], 0.0), max(known[0], 0.0)
             if known is None and isinstance(element, Dimension):
                 low, high = self.c.store.bounds(element)
                 known = (float(low), float(high)) if -MAX_EXACT <= low <= high <= MAX_EXACT else None

@@ -12,6 +12,7 @@ the same multiple of `2**bits` at every size. Sizes have no upper bound, so most
 
 from __future__ import annotations
 
+from opdefs.rules.contents.float_formats import FLOAT64
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.interval import Bounds
 from shapeinf.lattice import Element
@@ -65,11 +66,22 @@ def fit_element(c: InferenceContext, dtype: str | None, element: Element) -> Ele
     limits = INTEGER_RANGES.get(dtype or "")
     if limits is None or not isinstance(element, (int, Dimension)):
         return element
+    return element if _fits(c, str(dtype), element, limits) else None
+
+
+def is_exact_in_float64(c: InferenceContext, dtype: str | None, element: Element, terms: int = 1) -> bool:
+    """Whether an integer, and a sum of so many integers of its size, fits its type and is exact in float64."""
+    least, most = INTEGER_RANGES.get(dtype or "", (-FLOAT64.max_exact, FLOAT64.max_exact))
+    limit = FLOAT64.max_exact // max(terms, 1)
+    limits = max(least, -limit), min(most, limit)
+    return isinstance(element, (int, Dimension)) and _fits(c, str(dtype), element, limits)
+
+
+def _fits(c: InferenceContext, dtype: str, element: Dim, limits: tuple[int, int]) -> bool:
+    """Whether a number is within limits: known, at usual sizes, or assumed."""
     if isinstance(element, int):
-        return element if limits[0] <= element <= limits[1] else None
-    if _is_within(c.store.bounds(element), limits):
-        return element
-    return element if _wrap_known(c, str(dtype), element, limits) is element else None
+        return limits[0] <= element <= limits[1]
+    return _is_within(c.store.bounds(element), limits) or _wrap_known(c, dtype, element, limits) is element
 
 
 def _wrap_known(c: InferenceContext, dtype: str, d: Dimension, limits: tuple[int, int]) -> Dim | None:
