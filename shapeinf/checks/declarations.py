@@ -9,6 +9,7 @@ from contextlib import suppress
 import attrs
 
 from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.numeric_runs import tested_bindings
 from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
@@ -131,6 +132,16 @@ def _first_example(model: CheckedModel, bindings: Iterable[Binding], declared: D
     for binding in itertools.islice(different, MAX_RUNS):
         if model.runs_at(binding):
             return f": {try_evaluate(size, binding)} for {model.binding_text(binding)}"
+    return _generic_example(model, declared, size)
+
+
+def _generic_example(model: CheckedModel, declared: Dim, size: Dim) -> str | None:
+    """As `_first_example`, at sizes of all dims of the inputs: other dims may decide which are legal."""
+    names = {s.name for d in (declared, size) if isinstance(d, Dimension) for s in d.symbols()}
+    for binding in () if model.what_if else tested_bindings(model):
+        if _differ_at(declared, size, binding) and model.runs_at(binding):
+            relevant = {name: number for name, number in binding.items() if name in names}
+            return f": {try_evaluate(size, binding)} for {model.binding_text(relevant)}"
     return None
 
 

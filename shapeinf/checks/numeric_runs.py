@@ -36,11 +36,7 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     if not model.axes or model.axes.keys() != model.named_symbols:
         return
     failures = []
-    skewed = sampling.skewed_bindings(model.initial_store, model.axes, _conditions(model))
-    batch = {symbol for symbol, axes in model.axes.items() if all(axis == 0 for _, axis in axes)}
-    usual = sampling.usual_bindings(model.initial_store, model.axes, _conditions(model), batch)
-    drawn = generic_bindings(model, _MAX_BINDINGS), itertools.islice(skewed, _MAX_SKEWED), usual
-    for binding in itertools.chain(*drawn):
+    for binding in tested_bindings(model):
         violations = violations_at(model.result.inference, binding)
         if not violations:
             return
@@ -53,6 +49,15 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     ):
         message = f"at {model.binding_text(binding)}, as at all other tested sizes: {first.message}"
         yield attrs.evolve(first, severity="warning", code=C115, message=message, help=None)
+
+
+def tested_bindings(model: CheckedModel) -> Iterator[Binding]:
+    """Legal bindings of all dims of the inputs: generic ones, then each dim in turn much larger, then usual sizes."""
+    skewed = sampling.skewed_bindings(model.initial_store, model.axes, _conditions(model))
+    batch = {symbol for symbol, axes in model.axes.items() if all(axis == 0 for _, axis in axes)}
+    usual = sampling.usual_bindings(model.initial_store, model.axes, _conditions(model), batch)
+    drawn = generic_bindings(model, _MAX_BINDINGS), itertools.islice(skewed, _MAX_SKEWED), usual
+    return itertools.chain(*drawn)
 
 
 def generic_bindings(model: CheckedModel, count: int) -> Iterator[Binding]:
