@@ -12,8 +12,10 @@ from shapeinf.checks.numeric_runs import fails_everywhere
 from shapeinf.checks.operators import MISSPELLED_OPERATOR
 from shapeinf.checks.registry import CHECKS, STATIC_CHECKS
 from shapeinf.checks.repairs import Candidates, likely_cause
+from shapeinf.checks.stale import summarize_stale
 from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic, register_code
+from shapeinf.engine.session import nodes_behind, rows_with_errors
 from shapeinf.result import Result
 from shapeinf.sharing import hold_locks
 from shapeinf.solver.budget import CUT
@@ -37,6 +39,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
         static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
         misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}
         diagnostics = [d for d in _sort(_run_checks(model), model) if d.code != "S201" or d.node not in misspelled]
+        diagnostics = summarize_stale(list(_without_consequences(diagnostics, model)), model)
         if not any(diagnostic.fails for diagnostic in diagnostics):
             diagnostics = _sort([*diagnostics, *fails_everywhere(model)], model)
         if any(diagnostic.fails for diagnostic in diagnostics):
@@ -57,6 +60,14 @@ def _run_checks(model: CheckedModel) -> Iterator[Diagnostic]:
             yield attrs.evolve(diagnostic, severity="note") if unknown else diagnostic
     for run in CHECKS.values():
         yield from run(model)
+
+
+def _without_consequences(diagnostics: Iterable[Diagnostic], model: CheckedModel) -> Iterator[Diagnostic]:
+    """The diagnostics without those of declarations behind a node that fails: nothing certain is known there."""
+    inference = model.result.inference
+    behind = nodes_behind(inference.compiled, rows_with_errors(inference))
+    names = {inference.compiled.step(index).site for index in behind}
+    return (d for d in diagnostics if d.code not in COMPARISONS or d.node not in names)
 
 
 def _sort(diagnostics: Iterable[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
@@ -93,19 +104,27 @@ def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list
 
 
 def _remaining_with_declarations(failures: list[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
-    """The failures of an inference that trusts all declarations, if these explain all failures; else none."""
+    """The failures that remain in an inference that trusts all declarations, if these explain all failures; else none.
+
+    That inference only selects: a stale declaration makes others fail in it, which are right.
+    """
     trusted = trust_declarations(model)
     if trusted is None:
         return []
     other, violations = trusted
     rest = [diagnostic for diagnostic in _run_checks(other) if diagnostic.code not in COMPARISONS] + violations
-    remaining = [diagnostic for diagnostic in _sort(rest, other) if diagnostic.fails]
-    explains = len(remaining) < len(failures) or any(d.code in COMPARISONS for d in violations)
+    keys = {_identify(diagnostic): None for diagnostic in _sort(rest, other) if diagnostic.fails}
+    explains = len(keys) < len(failures) or any(d.code in COMPARISONS for d in violations)
+    remaining = [failure for key in keys for failure in failures if _identify(failure) == key]
     return remaining if explains and len({d.subject for d in remaining}) <= len({d.subject for d in failures}) else []
+
+
+def _identify(diagnostic: Diagnostic) -> tuple[str, str, str]:
+    return diagnostic.code, diagnostic.subject, diagnostic.tensor
 
 
 def _lead_with(first: list[Diagnostic], diagnostics: list[Diagnostic], cause: str) -> list[Diagnostic]:
     """The `first` diagnostics, then the others; failures at other nodes get the `cause`, unless it is empty."""
-    subjects, reported = {d.subject for d in first}, {(d.code, d.subject, d.tensor) for d in first}
-    rest = [d for d in diagnostics if (d.code, d.subject, d.tensor) not in reported]
+    subjects, reported = {d.subject for d in first}, set(map(_identify, first))
+    rest = [d for d in diagnostics if _identify(d) not in reported]
     return [*first, *(attrs.evolve(d, cause=cause) if d.fails and d.subject not in subjects else d for d in rest)]

@@ -12,7 +12,7 @@ from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.atoms import Floor, Maximum
-from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions
+from shapeinf.solver.sampling import FAR, LARGE, MAX_ROOTS, MOST, Binding, legality_test, sample_solutions
 
 _MAX_LISTED = 4
 """The most legal sizes that are listed; past it the message has their count."""
@@ -84,10 +84,21 @@ def _equation(model: CheckedModel, precondition: Precondition) -> Iterator[Diagn
     if product is None:
         if precondition.terms[0] not in model.store.solved:
             yield from _no_large_solution(model, precondition)
-    else:
+    elif not _is_shared_size(model, precondition):
         text, number = product
         message = f"{text}{_axes_in(model, precondition.terms)} is dynamic but can only be {number}"
         yield _report(model, "C101", message, precondition)
+
+
+def _is_shared_size(model: CheckedModel, precondition: Precondition) -> bool:
+    """Whether axes of several inputs share a size of the model: a cache and its tokens fill a context of 32.
+
+    Where a node reads the size as a number, the export fixed it.
+    """
+    equation = precondition.clauses[0].expression
+    summands = [monomial for monomial, _ in equation.terms if monomial] if isinstance(equation, Dimension) else []
+    related = not model.are_independent(precondition.free_symbols)
+    return len(summands) > 1 and related and not model.reads_sizes(precondition.node)
 
 
 def _alternative(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
@@ -107,7 +118,7 @@ def _no_large_solution(model: CheckedModel, precondition: Precondition) -> Itera
         yield from _few_solutions(model, precondition)
         return
     for least in (2,) if has_maxima else (2, LARGE, FAR):
-        samples = sample_solutions(model.store, symbols, least, precondition.clauses, precondition.terms)
+        samples = sample_solutions(model.store, symbols, least, precondition.clauses, precondition.terms, MAX_ROOTS)
         if _are_all_illegal(precondition, samples):
             names = f"{' and '.join(sorted(map(str, symbols)))}{_axes_in(model, precondition.terms)}"
             message = f"no tested sizes of {names} from {least} on are legal"

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from math import inf
 
+from shapeinf.checks.changes import integers_in
 from shapeinf.contract import Precondition
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.schema_violations import SchemaViolations
+from shapeinf.engine.session import rerun
 from shapeinf.engine.traced import includes_traced_sizes
+from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import UNUSED, DeclaredType, Graph, Node
@@ -15,7 +22,10 @@ from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.sampling import Binding, legal_bindings
+from shapeinf.solver.sampling import Binding, typical_bindings
+
+STEPS_PER_SIZE = 100
+"""The steps of a budget for a size of one dim, and for a constraint: the types that change with it."""
 
 MAX_EXAMPLES = 64
 """The most bindings of symbols that a check tests."""
@@ -47,6 +57,7 @@ class CheckedModel:
         self.what_if = what_if
         self.ranges = dict(ranges or {})
         self._examples: dict[tuple[frozenset[Dimension], int], list[Binding]] = {}
+        self._runs: dict[frozenset[tuple[str, int]], bool] = {}
 
     @property
     def graph(self) -> Graph:
@@ -74,10 +85,13 @@ class CheckedModel:
 
     @cached_property
     def axes(self) -> dict[Dimension, list[tuple[str, int]]]:
-        """The symbols of the inputs, each with the (input, axis) pairs that mention it."""
+        """The symbols of the inputs, each with the (input, axis) pairs that mention it.
+
+        The sizes of an input with a default are those of the default.
+        """
         axes: dict[Dimension, list[tuple[str, int]]] = {}
         for name, dims in self.input_dims.items():
-            for axis, dim in enumerate(dims):
+            for axis, dim in enumerate(() if name in self.graph.constants else dims):
                 for symbol in sorted(dim.symbols(), key=str) if isinstance(dim, Dimension) else ():
                     axes.setdefault(symbol, []).append((name, axis))
         return axes
@@ -86,6 +100,18 @@ class CheckedModel:
     def named_symbols(self) -> set[Dimension]:
         """The symbols of the inputs that have a name of the file or the user."""
         return {s for s in self.axes if not s.symbol.anonymous and not GENERATED.fullmatch(s.name)}
+
+    def upper_bound(self, symbol: Dimension) -> int | None:
+        """The largest size of a symbol of the inputs, as far as user, file and nodes require it; not an assumed one."""
+        high, known = self.store.interval(symbol).hi, self.store.ranges.get(symbol.atom)
+        if high is None or known is None or symbol in self.store.solved:
+            return high
+        least = before = inf if symbol.symbol.hi is None else symbol.symbol.hi
+        for step in known.steps():
+            if step.bounds[1] < before and not step.source.assumed:
+                least = step.bounds[1]
+            before = step.bounds[1]
+        return None if least == inf else int(least)
 
     def are_independent(self, symbols: Iterable[Dimension]) -> bool:
         """Whether these symbols are independent sizes: axes of the same inputs, or of a batch.
@@ -130,11 +156,26 @@ class CheckedModel:
         return {name: declared for name, declared in self.graph.declared.items() if name in self.producers}
 
     def examples(self, symbols: Iterable[Dimension]) -> list[Binding]:
-        """Up to `MAX_EXAMPLES` bindings of symbols that satisfy all constraints on them."""
+        """Up to `MAX_EXAMPLES` bindings of symbols that satisfy all constraints on them; see `typical_bindings`."""
         key = frozenset(symbols), self.store.version
         if key not in self._examples:
-            self._examples[key] = list(itertools.islice(legal_bindings(self.store, key[0], self.later), MAX_EXAMPLES))
+            self._examples[key] = list(itertools.islice(typical_bindings(self.store, key[0], self.later), MAX_EXAMPLES))
         return self._examples[key]
+
+    def runs_at(self, binding: Binding) -> bool:
+        """Whether the graph runs at these sizes, but for the nodes that fail anyway; not tested in a what-if run."""
+        if self.what_if:
+            return True
+        key = frozenset(binding.items())
+        if key not in self._runs:
+            violations = violations_at(self, binding)
+            self._runs[key] = violations is not None and self._violated.issuperset((v.code, v.node) for v in violations)
+        return self._runs[key]
+
+    @cached_property
+    def _violated(self) -> set[tuple[str, str]]:
+        """The codes and nodes of the violations at all sizes."""
+        return {(violation.code, violation.node) for violation in certain_violations(self.result.inference)}
 
     @cached_property
     def preconditions(self) -> list[Precondition]:
@@ -145,6 +186,12 @@ class CheckedModel:
     def op(self, node: str) -> str:
         """The operator of a node; empty for a name that is no node of this graph."""
         return self.nodes[node].op if node in self.nodes else ""
+
+    def reads_sizes(self, node: str) -> bool:
+        """Whether a node reads a constant of integers: sizes, axes, ends."""
+        inference, inputs = self.result.inference, self.nodes[node].inputs if node in self.nodes else ()
+        slots = [inference.compiled.slots[source] for source in inputs if source in self.graph.constants]
+        return any(integers_in(inference.table.types[inference.numbers[slot]]) is not None for slot in slots)
 
     def location(self, node: str) -> str:
         """The location of a node in the source text, for formats that have one."""
@@ -171,3 +218,24 @@ class CheckedModel:
 def dim_spec(dim: Dim) -> int | str | None:
     """A dim as a spec for another inference: a number, a text, or None for an unknown size."""
     return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)
+
+
+def violations_at(
+    model: CheckedModel, binding: Binding, prepare: Callable[[Inference], None] | None = None
+) -> list[Diagnostic] | None:
+    """The certain violations at these sizes of the dims of the inputs.
+
+    None where the constraints exclude the sizes, and where the budget of the check is exhausted.
+    """
+    inference, budget = model.result.inference, model.budget
+    steps = STEPS_PER_SIZE * (len(binding) + inference.store.count)
+    if not budget.take(steps) or not budget.take_run(len(inference.compiled.rows)):
+        return None
+    store = inference.initial_store.copy()
+    try:
+        for name, size in binding.items():
+            store.add_equal(store.scope.symbol(name), size, Source("", f"the what-if run has {name} = {size}"))
+    except ShapeError:
+        return None
+    run = rerun(inference, store, prepare, budget)
+    return None if budget.cut else certain_violations(run)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import attrs
 
 from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.numeric_runs import tested_bindings
 from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
+from shapeinf.engine.declarations import declared_size
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.errors import DimSyntaxError, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, Scope, parse_dim
+from shapeinf.errors import ShapeError, Source
+from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import ShapeStore, TensorType
-from shapeinf.solver.sampling import legal_bindings
+from shapeinf.solver.sampling import Binding, legal_bindings
 
 C111 = register_code(
     "C111",
@@ -27,6 +30,8 @@ C111 = register_code(
     "a declared output differs from the inferred one",
     "Also a number where the inferred size is a symbol.",
 )
+MAX_RUNS = 8
+"""The most examples of a difference at which the graph is tried."""
 COMPARISONS = ("C110", C111)
 """The codes of declarations that differ from the inferred type."""
 
@@ -120,29 +125,31 @@ def _difference_example(model: CheckedModel, declared_dim: int | str | None, siz
     if model.graph.traced or not (model.has_only_input_symbols(declared) and model.has_only_input_symbols(size)):
         return "" if model.store.prove_eq(declared, size) is False else None
     symbols = {s for d in (declared, size) if isinstance(d, Dimension) for s in d.symbols()}
-    for binding in model.examples(symbols):
-        a, b = try_evaluate(declared, binding), try_evaluate(size, binding)
-        if a is not None and b is not None and a != b:
-            return f": {b} for {model.binding_text(binding)}"
+    return _first_example(model, model.examples(symbols), declared, size)
+
+
+def _first_example(model: CheckedModel, bindings: Iterable[Binding], declared: Dim, size: Dim) -> str | None:
+    """The first of some bindings at which two sizes differ and the graph runs, as text; None where there is none."""
+    different = (b for b in bindings if _differ_at(declared, size, b))
+    for binding in itertools.islice(different, MAX_RUNS):
+        if model.runs_at(binding):
+            return f": {try_evaluate(size, binding)} for {model.binding_text(binding)}"
+    return _generic_example(model, declared, size)
+
+
+def _generic_example(model: CheckedModel, declared: Dim, size: Dim) -> str | None:
+    """As `_first_example`, at sizes of all dims of the inputs: other dims may decide which are legal."""
+    names = {s.name for d in (declared, size) if isinstance(d, Dimension) for s in d.symbols()}
+    for binding in () if model.what_if else tested_bindings(model):
+        if _differ_at(declared, size, binding) and model.runs_at(binding):
+            relevant = {name: number for name, number in binding.items() if name in names}
+            return f": {try_evaluate(size, binding)} for {model.binding_text(relevant)}"
     return None
 
 
-def declared_size(store: ShapeStore, declared_dim: int | str | None) -> Dim | None:
-    """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary."""
-    if declared_dim is None or isinstance(declared_dim, int):
-        return declared_dim if declared_dim is None or declared_dim >= 0 else None
-    scope = store.scope
-    if GENERATED.fullmatch(declared_dim):
-        return None
-    if scope.has(declared_dim):
-        return store.canon(scope.symbol(declared_dim))
-    try:
-        parsed = parse_dim(declared_dim, Scope())
-        if isinstance(parsed, Dimension) and not all(scope.has(s.name) for s in parsed.symbols()):
-            return None
-        return store.canon(parse_dim(declared_dim, scope))
-    except (DimSyntaxError, ZeroDivisionError):
-        return None
+def _differ_at(declared: Dim, size: Dim, binding: Binding) -> bool:
+    a, b = try_evaluate(declared, binding), try_evaluate(size, binding)
+    return a is not None and b is not None and a != b
 
 
 def is_alias(model: CheckedModel, declared: Dim | None, size: Dim) -> bool:
@@ -230,7 +237,7 @@ class EarlyDifference:
 
     def __str__(self) -> str:
         """The difference as text."""
-        return f"is declared as {self.declared} on axis {self.axis} but the graph computes {self.size}: {self.example}"
+        return f"is declared as {self.declared} on axis {self.axis} but the graph computes {self.size}{self.example}"
 
 
 def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifference], dict[str, str]]:
@@ -347,13 +354,22 @@ class _DeclarationObserver:
 
 
 def _early_example(model: CheckedModel, observed: _ObservedSize) -> str | None:
-    """A binding of named dims at which the sizes differ, as text; None where there is none."""
+    """What shows that the sizes differ before later requirements, as text; None where nothing does.
+
+    A binding of named dims at which they differ and the graph runs; else the requirement that makes them equal. A
+    number is no other size than one that must equal it.
+    """
     dims = (observed.declared_size, observed.size)
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols()}
     if not symbols <= model.named_symbols:
         return None
-    for binding in legal_bindings(observed.store, symbols, later=model.store):
-        a, b = try_evaluate(observed.declared_size, binding), try_evaluate(observed.size, binding)
-        if a is not None and b is not None and a != b:
-            return f"{b} for {model.binding_text(binding)}"
-    return None
+    bindings = [b for b in legal_bindings(observed.store, symbols, later=model.store) if _differ_at(*dims, b)]
+    if not bindings:
+        return None
+    example = _first_example(model, bindings, *dims)
+    if example is not None:
+        return example
+    if isinstance(observed.declared_size, int):
+        return None
+    node = _first_solver(model, symbols)
+    return f": equal only because {node or 'a later node'} requires it"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from shapeinf.api import infer
-from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.checked_model import CheckedModel, violations_at
 from shapeinf.constraints.records import Clause, try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.diagnostics import certain_violations
-from shapeinf.engine.inference import Inference
-from shapeinf.engine.session import rerun
-from shapeinf.errors import ShapeError, Source
+from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.solver import sampling
@@ -26,8 +24,6 @@ C115 = register_code(
 )
 _MAX_BINDINGS = 4
 _MAX_SKEWED = 8
-STEPS_PER_SIZE = 100
-"""The steps of a budget for a size of one dim, and for a constraint: the types that change with it."""
 
 
 def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
@@ -40,8 +36,7 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     if not model.axes or model.axes.keys() != model.named_symbols:
         return
     failures = []
-    skewed = sampling.skewed_bindings(model.initial_store, model.axes, _conditions(model))
-    for binding in itertools.chain(generic_bindings(model, _MAX_BINDINGS), itertools.islice(skewed, _MAX_SKEWED)):
+    for binding in tested_bindings(model):
         violations = violations_at(model, binding)
         if not violations:
             return
@@ -54,6 +49,15 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     ):
         message = f"at {model.binding_text(binding)}, as at all other tested sizes: {first.message}"
         yield attrs.evolve(first, severity="warning", code=C115, message=message, help=None)
+
+
+def tested_bindings(model: CheckedModel) -> Iterator[Binding]:
+    """Legal bindings of all dims of the inputs: generic ones, then each dim in turn much larger, then usual sizes."""
+    skewed = sampling.skewed_bindings(model.initial_store, model.axes, _conditions(model))
+    batch = {symbol for symbol, axes in model.axes.items() if all(axis == 0 for _, axis in axes)}
+    usual = sampling.usual_bindings(model.initial_store, model.axes, _conditions(model), batch)
+    drawn = generic_bindings(model, _MAX_BINDINGS), itertools.islice(skewed, _MAX_SKEWED), usual
+    return itertools.chain(*drawn)
 
 
 def generic_bindings(model: CheckedModel, count: int) -> Iterator[Binding]:
@@ -70,27 +74,6 @@ def _has_known_ranks(model: CheckedModel, node: str) -> bool:
     inputs = model.nodes[node].inputs if node in model.nodes else ()
     shapes = [model.result.tensors[name].shape for name in inputs if name]
     return bool(shapes) and all(shape.dims is not None for shape in shapes)
-
-
-def violations_at(
-    model: CheckedModel, binding: Binding, prepare: Callable[[Inference], None] | None = None
-) -> list[Diagnostic] | None:
-    """The certain violations at these sizes of the dims of the inputs.
-
-    None where the constraints exclude the sizes, and where the budget of the check is exhausted.
-    """
-    inference, budget = model.result.inference, model.budget
-    steps = STEPS_PER_SIZE * (len(binding) + inference.store.count)
-    if not budget.take(steps) or not budget.take_run(len(inference.compiled.rows)):
-        return None
-    store = inference.initial_store.copy()
-    try:
-        for name, size in binding.items():
-            store.add_equal(store.scope.symbol(name), size, Source("", f"the what-if run has {name} = {size}"))
-    except ShapeError:
-        return None
-    run = rerun(inference, store, prepare, budget)
-    return None if budget.cut else certain_violations(run)
 
 
 # -- shapes of inputs that a deployment requests ---------------------------------------------------------------------

@@ -107,7 +107,7 @@ def find_repairs(
     Those with the fewest remaining failures come first; of these, those of a lower weight, then the nearest.
     """
     first, inference = failures[0], model.result.inference
-    if first.code in ("C101", "C102") and _reads_integer_constant(model, first.node):
+    if first.code in ("C101", "C102") and model.reads_sizes(first.node):
         return [], True  # the node itself reads the constant with the size
     indices = _upstream_nodes(inference, _node_index(model, first), candidates == "sizes")
     if not indices:
@@ -116,7 +116,7 @@ def find_repairs(
     search = _RepairSearch(model, runs, first.severity == "error")
     for name in () if candidates == "sizes" else model.input_dims:
         input_type = inference.input_types[name]
-        if isinstance(input_type, TensorType):
+        if isinstance(input_type, TensorType) and name not in model.graph.constants:
             search.test_input(name, input_type)
     steps = [] if candidates == "inputs" else [inference.compiled.step(index) for index in indices]
     for changes_of in (attribute_changes, search.operand_changes, search.size_changes):
@@ -136,14 +136,6 @@ def _is_local_failure(model: CheckedModel, failures: list[Diagnostic]) -> bool:
     if node is None or any(f.severity != "error" or f.node != failures[0].node for f in failures):
         return False
     return len({name for name in node.inputs if name and name not in model.graph.constants}) <= 1
-
-
-def _reads_integer_constant(model: CheckedModel, name: str) -> bool:
-    """Whether a node reads a constant of integers: sizes, axes, ends."""
-    node, inference = model.nodes.get(name), model.result.inference
-    names = [] if node is None else [source for source in node.inputs if source in model.graph.constants]
-    types = [inference.table.types[inference.numbers[inference.compiled.slots[source]]] for source in names]
-    return any(integers_in(type_) is not None for type_ in types)
 
 
 # -- the graph upstream of the first failure -------------------------------------------------------------------------

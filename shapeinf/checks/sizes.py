@@ -43,7 +43,7 @@ LIMITS = (
 )
 def overflowing_sizes(model: CheckedModel) -> Iterator[Diagnostic]:
     """Tensors that are too large with all symbols at their upper bounds; one diagnostic for each limit."""
-    bounds = {symbol.name: model.store.interval(symbol).hi for symbol in model.axes}
+    bounds = {symbol.name: model.upper_bound(symbol) for symbol in model.axes}
     binding = {name: hi for name, hi in bounds.items() if hi is not None}
     exceeding: dict[_Limit, list[tuple[str, int]]] = {}
     for tensor in model.producers:
@@ -94,7 +94,7 @@ def _element_count(model: CheckedModel, info: TensorInfo, binding: dict[str, int
 )
 def unbounded_sizes(model: CheckedModel) -> Iterator[Diagnostic]:
     """The first tensor with each unknown size without an upper bound; none where an input has no bound either."""
-    if any(model.store.interval(symbol).hi is None for symbol in model.axes):
+    if any(model.upper_bound(symbol) is None for symbol in model.axes):
         return
     reported: set[Dimension] = set()
     for tensor, node in model.producers.items():

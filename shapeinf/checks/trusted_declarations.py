@@ -9,8 +9,9 @@ from __future__ import annotations
 import attrs
 
 from shapeinf.checks.checked_model import CheckedModel
-from shapeinf.checks.declarations import compare, declared_size
+from shapeinf.checks.declarations import compare
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.declarations import declared_size
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import tensor_info

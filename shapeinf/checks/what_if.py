@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from shapeinf.checks.changes import Change
-from shapeinf.checks.checked_model import CheckedModel
-from shapeinf.checks.numeric_runs import generic_bindings, violations_at
+from shapeinf.checks.checked_model import CheckedModel, violations_at
+from shapeinf.checks.numeric_runs import generic_bindings
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.diagnostics import collect_diagnostics

@@ -6,16 +6,30 @@ with the type that the rule inferred. `traced` decides what the declarations of 
 
 from __future__ import annotations
 
-from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference, Refine
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from shapeinf.diagnostics import Diagnostic, register_code
+from shapeinf.engine.inference import Inference, Refine, UnusedSize
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
-from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, axis_label, parse_dim
+from shapeinf.errors import Contradiction, ShapeError, Source
+from shapeinf.expr import Dim, Dimension, Scope, axis_label, parse_dim_lenient
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
-from shapeinf.lattice import OptionalAxes, Shape, TensorType, Type
+from shapeinf.lattice import OptionalAxes, Shape, ShapeStore, TensorType, Type, type_symbols
+
+_NAME = re.compile(r"[^\W\d]\w*")
+"""A declared text that is no expression."""
+
+S122 = register_code(
+    "S122",
+    "warning",
+    "a declared size that holds only for some sizes of the inputs",
+    "It is not used: a declaration of a node output never changes an input.",
+)
 
 
 def set_refiners(inference: Inference, reader: InputReader, mode: DeclaredMode) -> list[Diagnostic]:
@@ -26,13 +40,64 @@ def set_refiners(inference: Inference, reader: InputReader, mode: DeclaredMode) 
     inference.declared_mode = mode
     if mode == "ignore":
         return []
-    usage = declaration_usage(inference, mode)
-    inference.make_refiners = lambda graph_run: build_refiners(graph_run, reader, usage)
+    usage, sizes = declaration_usage(inference, mode), InputSizes(inference.input_types)
+    inference.make_refiners = lambda graph_run: build_refiners(graph_run, reader, usage, sizes)
     inference.refiners = inference.make_refiners(inference)
     return list(describe_usage(inference.compiled.graph, mode, usage))
 
 
-def build_refiners(inference: Inference, reader: InputReader, usage: Usage) -> dict[int, Refine]:
+class InputSizes:
+    """The symbols and unknown ranks of the inputs of a model: declarations of node outputs never limit them."""
+
+    def __init__(self, types: Mapping[str, Type | None]) -> None:
+        """Of the types of inputs by name, which may change."""
+        self.types = types
+
+    def symbols(self, store: ShapeStore) -> frozenset[Dimension]:
+        """The symbols in the types of inputs, and those in their canonical forms."""
+        symbols = frozenset[Dimension]().union(*map(type_symbols, self.types.values()))
+        return symbols.union(*(form.symbols() for form in map(store.canon, symbols) if isinstance(form, Dimension)))
+
+    def has_rank_of(self, store: ShapeStore, shape: Shape) -> bool:
+        """Whether this unknown rank is that of an input."""
+        tensors = (t for t in self.types.values() if isinstance(t, TensorType) and t.shape.dims is None)
+        return any(store.canon_shape(tensor.shape) is shape for tensor in tensors)
+
+
+def _limits_inputs(
+    store: ShapeStore, inputs: frozenset[Dimension], source: Source, changed: Sequence[Dimension]
+) -> bool:
+    """Whether the changed symbols, or pending constraints on them or with this source, say anything of inputs alone."""
+    if not inputs.isdisjoint(changed):
+        return True
+    for constraint in store.pending():
+        dims = [d for d in (constraint.expression, *constraint.operands) if isinstance(d, Dimension)]
+        if constraint.source == source or not all(d.symbols().isdisjoint(changed) for d in dims):
+            forms = [form for form in map(store.canon, dims) if isinstance(form, Dimension)]
+            symbols = frozenset[Dimension]().union(*(form.symbols() for form in forms))
+            if symbols and symbols <= inputs:
+                return True
+    return False
+
+
+def unused_sizes(inference: Inference) -> Iterator[Diagnostic]:
+    """S122: one diagnostic for the declared sizes that hold only for some sizes of the inputs."""
+    store = inference.store
+    unused = [
+        (axis_label(name, axis), size)
+        for (name, axis), size in inference.unused_sizes.items()
+        if store.prove_eq(size.inferred, size.declared) is not True
+    ]
+    if unused:
+        label, (row, declared, inferred) = unused[0]
+        others = len(unused) - 1
+        more = f", nor {others} more declared size{'s' * (others > 1)}" if others else ""
+        message = f"the declared size of {label} ({declared}) is not used{more}: it would fix {store.canon(inferred)}"
+        step = inference.compiled.step(row)
+        yield Diagnostic("warning", S122, message, step.site, str(step.operation))
+
+
+def build_refiners(inference: Inference, reader: InputReader, usage: Usage, sizes: InputSizes) -> dict[int, Refine]:
     """The refiner of each declared node output, by slot.
 
     A node that may not run adds no constraint: its declarations are only compared.
@@ -48,7 +113,7 @@ def build_refiners(inference: Inference, reader: InputReader, usage: Usage) -> d
     for name, declared in graph.declared.items():
         slot = slots.get(name)
         if slot is not None and name not in sources:
-            by_slot[slot] = Refiner(reader, name, declared, only_compare if slot in conditional else usage)
+            by_slot[slot] = Refiner(reader, name, declared, only_compare if slot in conditional else usage, sizes)
     return by_slot
 
 
@@ -65,6 +130,36 @@ def declaration_source(name: str) -> Source:
     return Source(name, f"the file declares {name}", assumed=True)
 
 
+def declared_size(store: ShapeStore, declared: int | str | None) -> Dim | None:
+    """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary.
+
+    Expressions may be in the grammar of another tool: see `parse_dim_lenient`.
+    """
+    if declared is None or isinstance(declared, int):
+        return declared if declared is None or declared >= 0 else None
+    scope = store.scope
+    if scope.has(declared):
+        return None if GENERATED.fullmatch(declared) else store.canon(scope.symbol(declared))
+    size = scope.texts.get(declared)
+    if size is None:
+        if not all(map(scope.has, _names_in(declared) or [declared])):
+            return None
+        size, _ = parse_dim_lenient(declared, scope)
+        if size is None:
+            return None
+        scope.texts[declared] = size
+    return store.canon(size)
+
+
+@lru_cache(maxsize=4096)
+def _names_in(text: str) -> tuple[str, ...]:
+    """The names in a declared text, none where it is no expression of names."""
+    if _NAME.fullmatch(text):
+        return ()
+    parsed, _ = parse_dim_lenient(text, Scope())
+    return tuple(symbol.name for symbol in parsed.symbols()) if isinstance(parsed, Dimension) else ()
+
+
 class Refiner:
     """Refines the inferred type of one node output by its declaration.
 
@@ -72,14 +167,15 @@ class Refiner:
     name that no input has names an unknown size; for a known size it is ignored, since exporters invent names.
     """
 
-    __slots__ = ("declared", "name", "reader", "usage")
+    __slots__ = ("declared", "name", "reader", "sizes", "usage")
 
-    def __init__(self, reader: InputReader, name: str, declared: DeclaredType, usage: Usage) -> None:
-        """`name` is the declared value, `reader` parses its dims."""
+    def __init__(self, reader: InputReader, name: str, declared: DeclaredType, usage: Usage, sizes: InputSizes) -> None:
+        """`name` is the declared value, `reader` parses its dims; `sizes` of the inputs are never limited."""
         self.reader = reader
         self.name = name
         self.declared = declared
         self.usage = usage
+        self.sizes = sizes
 
     @property
     def fills(self) -> bool:
@@ -129,7 +225,7 @@ class Refiner:
             self._report(inference, index, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
         if shape.dims is None:
-            if not self.fills:
+            if not self.fills or self.sizes.has_rank_of(inference.store, inference.store.canon_shape(shape)):
                 return shape
             shape = self._bind_shape(inference, shape, dims if self.usage.fill == "all" else (None,) * len(dims))
             assert shape.dims is not None
@@ -156,53 +252,57 @@ class Refiner:
         store = inference.store
         declared: list[Dim] = []
         for axis, dim in enumerate(dims):
-            informative = isinstance(dim, int) or (dim and self._is_informative(inference, dim, True))
-            known = self._parse(inference, dim) if informative and dim is not None else None
+            known = None if dim is None else self._read(inference, dim, True)
             declared.append(store.new_size(axis_label(self.name, axis)) if known is None else known)
         return store.bind_shape(shape, Shape(declared), declaration_source(self.name))
 
-    def _parse(self, inference: Inference, declared: int | str) -> Dim | None:
-        """The declared dim; None for a negative size."""
-        scope = inference.store.scope
-        if not isinstance(declared, str):
-            return declared if declared >= 0 else None
-        if not scope.has(declared):
-            try:
-                dim = parse_dim(declared, scope, 0)
-            except DimSyntaxError:
-                return scope.symbol(declared, 0)
-            return dim
-        return scope.symbol(declared)
+    def _read(self, inference: Inference, declared: int | str, unknown: bool, least: int = 0) -> Dim | None:
+        """The declared dim; None where the declaration does not say which size it is.
+
+        A name that no input has, and an expression of such names, says so only of an `unknown` size, and in a body,
+        which may run often, of none. A new name is at least `least`.
+        """
+        known = declared_size(inference.store, declared)
+        if known is not None or not isinstance(declared, str) or not unknown or inference.path:
+            return known
+        return None if GENERATED.fullmatch(declared) else parse_dim_lenient(declared, inference.store.scope, least)[0]
 
     def _refine_axis(self, inference: Inference, index: int, axis: int, inferred: Dim, declared: int | str) -> Dim:
         """The refined size."""
         store = inference.store
         inferred = store.canon(inferred)
+        inference.unused_sizes.pop((self.name, axis), None)
         unknown = isinstance(inferred, Dimension) and inferred.is_anonymous
-        if isinstance(declared, str) and not self._is_informative(inference, declared, unknown):
-            return inferred
-        size = self._parse(inference, declared)
+        is_new = isinstance(declared, str) and not store.scope.has(declared)
+        least = inferred.symbol.lo if isinstance(inferred, Dimension) and inferred.is_symbol else None
+        size = self._read(inference, declared, unknown, least or 0)
         if size is None:
             return inferred
         try:
-            if unknown and self.usage.open_sizes and not inference.path:  # iterations of a loop may differ in it
-                merged = store.add_equal(inferred, size, declaration_source(self.name))
-                return size if isinstance(size, int) else merged
+            fills = unknown and self.usage.open_sizes and not inference.path  # iterations of a loop may differ in it
+            if fills and self._add_equal(store, inferred, size, is_new):
+                return size if isinstance(size, int) else store.canon(inferred)
             if store.prove_eq(inferred, size) is not False:
+                if fills and isinstance(size, int):
+                    inference.unused_sizes[self.name, axis] = UnusedSize(index, size, inferred)
                 return inferred
         except Contradiction:
             pass
         self._report(inference, index, f"the declared size of {self.name}.shape[{axis}] ({declared})", f"{inferred}")
         return inferred
 
-    def _is_informative(self, inference: Inference, name: str, unknown: bool) -> bool:
-        """Whether a declared name identifies a size: a name of inputs always, in a body, which may run often, no other.
+    def _add_equal(self, store: ShapeStore, inferred: Dim, size: Dim, is_new: bool) -> bool:
+        """Whether an unknown size is the declared one from now on: not where that would limit the inputs.
 
-        `unknown`: the inferred size is unknown. Names that shapeinf or an exporter numbered never do.
+        A new name for the size of an axis of an input limits nothing. Raises Contradiction.
         """
-        if inference.store.scope.has(name):
-            return not GENERATED.fullmatch(name)
-        return unknown and not inference.path and not GENERATED.fullmatch(name)
+        source, inputs = declaration_source(self.name), self.sizes.symbols(store)
+        if is_new and isinstance(inferred, Dimension) and inferred.is_symbol and inferred in inputs:
+            store.add_equal(inferred, size, source)
+            return True
+        return store.try_equal(
+            inferred, size, source, lambda changed: not _limits_inputs(store, inputs, source, changed)
+        )
 
     def _report(self, inference: Inference, index: int, declared: str, inferred: str) -> None:
         """Report S120, a difference: a warning of the node, in strict mode an error."""

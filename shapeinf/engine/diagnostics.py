@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.declarations import unused_sizes
 from shapeinf.engine.inference import Inference, downgrade
 from shapeinf.engine.schema_violations import REPEATED_NAME, SchemaViolation, SchemaViolations
 from shapeinf.graph import UNUSED
@@ -46,6 +47,8 @@ def _collect(inference: Inference, schema: SchemaViolations) -> list[tuple[Diagn
             for note, is_load_error in _collect(child, schema):
                 if (note.node, note.code) not in seen:
                     diagnostics.append((note if child.certain or is_load_error else downgrade(note), is_load_error))
+    if inference.unused_sizes:
+        diagnostics += ((note, False) for note in unused_sizes(inference))
     return diagnostics
 
 

@@ -59,6 +59,14 @@ class OpenCall(NamedTuple):
     changes: int
 
 
+class UnusedSize(NamedTuple):
+    """A declared size of a value that a row computes, and the inferred one, which depends on the inputs."""
+
+    row: int
+    declared: int
+    inferred: Dim
+
+
 class BodyRunner(Protocol):
     """Runs the graphs inside a node; `bodies` implements it, and imports this module."""
 
@@ -146,6 +154,8 @@ class Inference:
         """Runs of bodies for inputs that are certain to occur, such as those of the last iteration of a loop."""
         self.open_calls: list[OpenCall] = []
         """The calls that created unknowns, in order."""
+        self.unused_sizes: dict[tuple[str, int], UnusedSize] = {}
+        """Declared sizes that would limit the inputs, by value and axis."""
         self.exits: dict[int, int] = {}
         """For slots whose value leaves a loop, the number of its type behind the loop, where that is inferred."""
         self.make_refiners: Callable[[Inference], dict[int, Refine]] | None = (
@@ -202,7 +212,7 @@ class Inference:
         other.children = {index: dict(bodies) for index, bodies in self.children.items()}
         other.extra_runs, other.visited, other.progress = {}, 0, None
         other.declared_mode, other.make_refiners, other.refiners, other.infer_smaller = "ignore", None, {}, None
-        other.open_calls = []
+        other.open_calls, other.unused_sizes = [], {}
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
         other._conditional_memos = {known: dict(memo) for known, memo in self._conditional_memos.items()}
         other._saved = None
@@ -247,7 +257,7 @@ class Inference:
         other = copy(self)
         other.numbers, other.exits, other.progress = list(self.numbers), dict(self.exits), None
         other.node_diagnostics, other.reasons, other.children, other.extra_runs = {}, {}, {}, {}
-        other.open_calls = []
+        other.open_calls, other.unused_sizes = [], {}
         other._memo, other._conditional_memos, other._repeatable, other._saved = {}, {}, {}, None
         return other
 

@@ -81,6 +81,7 @@ class Session:
             return self._run_without_assumptions()
         self._raise_schema_violation(inference)
         self._check_node_sizes(inference)
+        remove_consequences(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
         failing = _count_violations(inference) if inference.store.assumed else 0
         if not failing:
@@ -134,6 +135,7 @@ class Session:
         inference.visited = 0
         inference.infer_smaller = session.infer_smaller
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
+        remove_consequences(inference)
         return SessionResult(inference, reader, notes, session)
 
     def _replacing_types(
@@ -351,16 +353,54 @@ def rerun(
     fresh = Inference(inference.compiled, store, strict=False, body_runner=inference.body_runner, budget=budget)
     fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
-    for name in inference.compiled.graph.constants:
-        fresh.set_type(name, types[numbers[slots[name]]])
     for name, value in inference.input_types.items():
         fresh.set_type(name, value)
+    for name in inference.compiled.graph.constants:  # also of inputs: their default values hold
+        constant = types[numbers[slots[name]]]
+        fresh.numbers[slots[name]] = 0 if constant is None else fresh.table.add(constant)
     set_refiners(fresh, InputReader(store), "ignore" if inference.declared_mode == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)
     fresh.save_initial_store()
     fresh.run()
     return fresh
+
+
+def remove_consequences(inference: Inference) -> None:
+    """Remove what nodes behind an error report only since declarations are trusted in place of its outputs."""
+    notes = inference.node_diagnostics
+    if len(notes) < 2 or inference.declared_mode != "trust" or inference.compiled.groups is not None:
+        return
+    behind = nodes_behind(inference.compiled, rows_with_errors(inference)).intersection(notes)
+    if not behind:
+        return
+    alone = rerun(inference, inference.initial_store.copy()).node_diagnostics
+    for index in behind:
+        known = {(note.code, note.severity == "error" or note.message) for note in alone.get(index, ())}
+        remaining = [
+            n for n in notes[index] if n.code.startswith("S2") or (n.code, n.severity == "error" or n.message) in known
+        ]
+        if remaining:
+            notes[index] = remaining
+        else:
+            del notes[index]
+
+
+def rows_with_errors(inference: Inference) -> list[int]:
+    """The rows of nodes that failed."""
+    return [index for index, notes in inference.node_diagnostics.items() if any(n.severity == "error" for n in notes)]
+
+
+def nodes_behind(compiled: CompiledGraph, rows: Iterable[int]) -> set[int]:
+    """The rows that depend on an output of any of these rows."""
+    behind: set[int] = set()
+    stack = list(rows)
+    while stack:
+        slots = (slot for slot in compiled.rows[stack.pop()][2] if slot >= 0)
+        new = {reader for slot in slots for reader in compiled.consumers[slot]} - behind
+        behind |= new
+        stack += new
+    return behind
 
 
 def _is_full_shape(spec: SpecLike) -> bool:

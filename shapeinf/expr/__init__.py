@@ -8,6 +8,7 @@ Each file imports only files before it in this list:
 - `interval`, `usual_bounds`: bounds, also those of products.
 - `division`, `nests`, `extremum`: canonical quotients, maxima and minima; all need bounds.
 - `equations`, `evaluation`: equations `e == 0`; substitution and values.
+- `ratios`: exact quotients in the texts of other tools.
 - `parsing`, `printing`: from text, to text.
 - `straight_line`, `many_bindings`: programs for many dims, and their values at many bindings.
 

@@ -252,6 +252,8 @@ class Scope:
         self._floors: dict[tuple[Dim, Dim], int] = {}
         self._maxes: dict[tuple[Dim, ...], int] = {}
         self._hints: dict[str, int] = {}
+        self.texts: dict[str, Dim] = {}
+        """The dims of declared expressions that were read."""
         self.has_maxima = False
         """Whether any dimension contains a maximum."""
 

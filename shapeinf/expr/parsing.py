@@ -1,27 +1,38 @@
 """Text to dimensions: the strict grammar of users, the lenient one of files.
 
 Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes, and named parts as
-`printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also the forms of exporters (`floor(H/2)`,
-`Max(1, s3)`); a text that is no expression is one opaque symbol; never an exception.
+`printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also the forms of other tools (`Max(1, s3)`, `h**2`,
+`floor(h/2 - 1/2) + 1`, which sympy writes for `(h + 1)//2`); a text that is no expression is one opaque symbol; never
+an exception.
 """
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable
 from functools import cache
 
 from shapeinf.errors import DimSyntaxError
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, Dim, Scope
-from shapeinf.expr.division import ceildiv, exact_quotient
-from shapeinf.expr.extremum import maximum, minimum
+from shapeinf.expr.ratios import (
+    FUNCTIONS,
+    OPERATORS,
+    NoDimError,
+    Term,
+    ceiling,
+    decimal,
+    divide,
+    floor,
+    negate,
+    power,
+    require_dim,
+)
 
 MAX_LENGTH = 10_000
 MAX_NESTING = 50
 
-Thunk = Callable[[], Dim]
-"""A parsed part of the text: builds its dim."""
+Thunk = Callable[[], Term]
+"""A parsed part of the text: builds its dim, or in a rounding of the lenient grammar a ratio."""
 
 AXIS_OF_NAME = r"[^\W\d][\w.]*\.shape\[\d+\](?:#\d+)?"
 """A name that is an axis of a value, such as `x.shape[0]`: it needs no quotes."""
@@ -38,6 +49,12 @@ def is_too_large(digits: str) -> bool:
 
 
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
+_LENIENT_TOKEN = re.compile(
+    rf"\s*(?:(\d+(?:\.\d+)?)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|\*\*|[-+*%(),/=]))"
+)
+"""As `_TOKEN`, with decimals and powers."""
+_ROUNDINGS = {"floor": floor, "ceil": ceiling, "ceiling": ceiling}
+"""The functions of the lenient grammar in whose arguments a quotient need not be whole."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}")
 """The usual name of a dim, which needs no parser."""
 _HAS_LETTERS = re.compile(r"[^\W\d]")
@@ -108,6 +125,8 @@ class _Parser:
         self.tokens = self._tokenize()
         self.at = 0
         self.depth = 0
+        self.roundings = 0
+        """The number of roundings around the current position."""
         self.applied = 0
         """The position of the operator or function that is being applied."""
         self.parts: dict[str, Thunk] = {}
@@ -117,15 +136,16 @@ class _Parser:
         if len(text) > MAX_LENGTH:
             raise DimSyntaxError(text, MAX_LENGTH, f"at most {MAX_LENGTH} characters")
         tokens = []
+        pattern = _LENIENT_TOKEN if self.lenient else _TOKEN
         at, end = 0, len(text.rstrip())
         while at < end:
-            match = _TOKEN.match(text, at)
+            match = pattern.match(text, at)
             if match is None or (
                 match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")
             ):
                 raise DimSyntaxError(text, at, _alternative(text[at:].lstrip()[:1]))
             kind = ("int", "name", "quoted", "op")[(match.lastindex or 1) - 1]
-            if kind == "int" and is_too_large(match[1]):
+            if kind == "int" and is_too_large(match[1].replace(".", "")):
                 raise DimSyntaxError(text, at, TOO_LARGE)
             tokens.append((kind, match[match.lastindex or 1], match.start(match.lastindex or 1)))
             at = match.end()
@@ -137,9 +157,11 @@ class _Parser:
             divided = self.tokens[self.at][1] == "/"
             raise self._error("'//' (floor division) instead of '/'" if divided else "an operator or the end")
         try:
-            dim = tree()
+            dim = require_dim(tree())
         except ZeroDivisionError:
             raise DimSyntaxError(self.text, self.applied, "a divisor other than 0") from None
+        except NoDimError:
+            raise DimSyntaxError(self.text, self.applied, "a division without rest") from None
         named = {value for _, value, _ in self.tokens}
         symbols = () if isinstance(dim, int) else dim.symbols()
         if any(s in self.scope.capped and s.name not in named for s in symbols):
@@ -165,6 +187,7 @@ class _Parser:
         return thunk
 
     def _product(self) -> Thunk:
+        """Products and divisions. Outside of a rounding `/` must be exact at once: a file may mean its floor."""
         return self._chain(self._unary, "*", "//", "%", *(("/",) if self.lenient else ()))
 
     def _chain(self, operand: Callable[[], Thunk], *operators: str) -> Thunk:
@@ -172,22 +195,34 @@ class _Parser:
         first = operand()
         rest: list[tuple[str, int, Thunk]] = []
         while sign := self._take(*operators):
-            rest.append((sign, self.tokens[self.at - 1][2], operand()))
+            position = self.tokens[self.at - 1][2]
+            rest.append((_EXACTLY if sign == "/" and not self.roundings else sign, position, operand()))
         return (lambda: self._fold(first(), rest)) if rest else first
 
-    def _fold(self, value: Dim, rest: list[tuple[str, int, Thunk]]) -> Dim:
+    def _fold(self, value: Term, rest: list[tuple[str, int, Thunk]]) -> Term:
         for sign, position, operand in rest:
             right = operand()
             self.applied = position
-            value = _OPERATORS[sign](value, right)
+            value = require_dim(divide(value, right)) if sign == _EXACTLY else OPERATORS[sign](value, right)
         return value
 
     def _unary(self) -> Thunk:
         negative = False
         while self._take("-"):
             negative = not negative
-        value = self._primary()
-        return (lambda: -value()) if negative else value
+        value = self._power() if self.lenient else self._primary()
+        return (lambda: negate(value())) if negative else value
+
+    def _power(self) -> Thunk:
+        """A primary, maybe with an exponent."""
+        base = self._primary()
+        if not self._take("**"):
+            return base
+        kind, digits = self.tokens[self.at][:2] if self.at < len(self.tokens) else ("", "")
+        if kind != "int" or not digits.isdecimal() or not 1 <= int(digits) <= MAX_DEGREE:
+            raise self._error(f"an exponent from 1 to {MAX_DEGREE}")
+        self.at += 1
+        return lambda: power(base(), int(digits))
 
     def _primary(self) -> Thunk:
         if self._take("("):
@@ -202,7 +237,7 @@ class _Parser:
         kind, value, _ = self.tokens[self.at]
         self.at += 1
         if kind == "int":
-            return lambda: int(value)
+            return (lambda: decimal(value)) if "." in value else lambda: int(value)
         if kind == "quoted":
             name = value.replace("``", "`")
             return lambda: self.scope.symbol(name, self.lo)
@@ -235,7 +270,7 @@ class _Parser:
         body = self._sum()
         self.parts = outer
 
-        def value() -> Dim:
+        def value() -> Term:
             for part in definitions:  # in order: bounds the depth of recursion
                 part()
             return body()
@@ -243,11 +278,11 @@ class _Parser:
         return value
 
     def _call(self, name: str) -> Thunk:
-        if self.lenient and name in ("floor", "ceil", "ceiling"):
+        if self.lenient and name in _ROUNDINGS:
             return self._rounding(name)
-        function = _FUNCTIONS.get(name.lower() if self.lenient else name)
+        function = FUNCTIONS.get(name.lower() if self.lenient else name)
         if function is None:
-            raise self._error(f"one of {', '.join(_FUNCTIONS)} before '('")
+            raise self._error(f"one of {', '.join(FUNCTIONS)} before '('")
         position = self.tokens[self.at - 2][2]
         args = [self._sum()]
         while self._take(","):
@@ -258,22 +293,20 @@ class _Parser:
             raise self._error(f"two arguments of {name}")
         return lambda: self._apply(function, position, args)
 
-    def _apply(self, function: Callable[..., Dim], position: int, args: list[Thunk]) -> Dim:
+    def _apply(self, function: Callable[..., Term], position: int, args: list[Thunk]) -> Term:
         values = [a() for a in args]
         self.applied = position
         return function(*values)
 
     def _rounding(self, name: str) -> Thunk:
-        """`floor(a/b)` and `ceil(a/b)`: one division at the top of the argument."""
-        self.depth += 1
-        if self.depth > MAX_NESTING:
-            raise self._error(f"at most {MAX_NESTING} levels of nesting")
-        left = self._chain(self._unary, "*")
-        divisor = self._unary() if self._take("/") else lambda: 1
+        """`floor(...)` and `ceiling(...)`: quotients in the argument need not be whole."""
+        self.roundings += 1
+        position = self.tokens[self.at - 2][2]
+        argument = self._sum()
         if not self._take(")"):
             raise self._error("')'")
-        self.depth -= 1
-        return (lambda: left() // divisor()) if name == "floor" else (lambda: ceildiv(left(), divisor()))
+        self.roundings -= 1
+        return lambda: self._apply(_ROUNDINGS[name], position, [argument])
 
 
 def _alternative(character: str) -> str:
@@ -283,33 +316,9 @@ def _alternative(character: str) -> str:
     return _PRODUCT if character == "^" else "a number, a name or an operator"
 
 
+_EXACTLY = "exactly"
+"""A division that must be exact."""
 _PRODUCT = "a product such as b*b (powers are not supported)"
 
 
 _CAPS = f"at most {MAX_TERMS} terms of {MAX_DEGREE} factors, and {MAX_DEPTH} divisions or maxima in one another"
-
-
-def _divide_exactly(a: Dim, b: Dim) -> Dim:
-    """`a / b` in a file: only where it is exact as a polynomial."""
-    quotient = exact_quotient(a, b)
-    if quotient is None:
-        raise DimSyntaxError(f"{a}/{b}", 0, "a division without rest")
-    return quotient
-
-
-_OPERATORS: dict[str, Callable[[Dim, Dim], Dim]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "/": _divide_exactly,
-}
-
-_FUNCTIONS: dict[str, Callable[..., Dim]] = {
-    "max": maximum,
-    "min": minimum,
-    "floordiv": operator.floordiv,
-    "ceildiv": ceildiv,
-    "mod": operator.mod,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Protocol
 
@@ -26,6 +26,10 @@ class SizePolicy(Protocol):
 
     def add_constraints(self, store: ShapeStore, name: str, symbol: Dimension) -> None:
         """Add further constraints on a new size. Raises Contradiction."""
+
+
+class _NotAcceptedError(Exception):
+    """An equality is undone. Internal: caught in `ShapeStore.try_equal`."""
 
 
 class ShapeStore(ConstraintStore):
@@ -78,6 +82,21 @@ class ShapeStore(ConstraintStore):
                 for side, bounds in ((a, self.bounds(b)), (b, self.bounds(a))):
                     self._bound(self.canon(side), bounds, source)
         return self.canon(result)
+
+    def try_equal(self, a: Dim, b: Dim, source: Source, accept: Callable[[Sequence[Dimension]], bool]) -> bool:
+        """Add `a == b` if `accept`, called with the symbols that this changed, agrees; returns whether it holds now.
+
+        Raises Contradiction and changes nothing when it cannot hold.
+        """
+        before = len(self.changed_symbols)
+        try:
+            with self._transaction():
+                self.add_equal(a, b, source)
+                if not accept(self.changed_symbols[before:]):
+                    raise _NotAcceptedError
+        except _NotAcceptedError:
+            return False
+        return True
 
     def interval(self, d: Dim) -> Interval:
         """As `ConstraintStore.interval`; a lower bound below 0 is improved by maxima and by relations."""
@@ -137,7 +156,8 @@ class ShapeStore(ConstraintStore):
 
     def _is_open(self, d: Dim) -> bool:
         form = self.canon(d)
-        return isinstance(form, Dimension) and form.is_symbol and form.is_anonymous
+        open_symbol = isinstance(form, Dimension) and form.is_symbol and form.is_anonymous
+        return open_symbol and form not in self.presumed  # those of inputs
 
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Record that some runtimes require `a <= b`, unless it holds anyway."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from math import inf, lcm
 
-from shapeinf.constraints.records import Clause, any_holds, try_evaluate
+from shapeinf.constraints.records import Clause, Constraint, any_holds, try_evaluate
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.expr.atoms import Floor, Maximum
@@ -37,6 +37,12 @@ MAX_DRAWN = 512
 """Legal bindings from which the distinct ones are chosen."""
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 """Sizes that numbers of a graph rarely divide, and at which tables rarely end."""
+MAX_ROOTS = 64
+"""The usual number of samples for which equations are solved numerically."""
+_FARTHEST = 2**20
+"""The distance up to which a root is searched."""
+_USUAL = (64, 224, 256, 96, 128, 512, 32, 16, 640, 8, 4, 2, 1)
+"""Sizes of images and sequences that people use."""
 _FACTORS = (1, 2, 4, 8, 16, 32, 64)
 _MAX_COMBINATIONS = 256
 STARTS = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
@@ -81,17 +87,60 @@ def sample_bindings(
 
 
 def sample_solutions(
-    store: ConstraintStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
+    store: ConstraintStore,
+    symbols: Iterable[Dimension],
+    least: int,
+    clauses: Iterable[Clause],
+    about: Iterable[Dim],
+    roots: int = 0,
 ) -> Iterator[Binding]:
-    """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds."""
-    symbols = list(symbols)
+    """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds.
+
+    For the first bindings, `roots` of them, equations are solved numerically too.
+    """
+    symbols, clauses = sorted(symbols, key=str), list(clauses)
     pivots = [solution for clause in clauses if (solution := solve_clause(clause)) is not None]
-    for binding in sample_bindings(store, symbols, least, about):
+    equations = [clause.expression for clause in clauses if clause.zero]
+    for number, binding in enumerate(sample_bindings(store, symbols, least, about)):
         yield binding
         for symbol, value in pivots:
             size, bounds = try_evaluate(value, binding), store.interval(symbol)
             if size is not None and max(least, bounds.lo or 0) <= size and (bounds.hi is None or size <= bounds.hi):
                 yield {**binding, symbol.name: size}
+        for equation, symbol in itertools.product(equations, symbols) if number < roots else ():
+            bounds = store.interval(symbol)
+            size = find_root(equation, symbol, binding, max(least, bounds.lo or 0), bounds.hi)
+            if size is not None:
+                yield {**binding, symbol.name: size}
+
+
+def find_root(equation: Dim, symbol: Dimension, binding: Binding, low: int, high: int | None) -> int | None:
+    """The least size from `low` on at which an expression that grows or shrinks with a symbol is 0; None for none.
+
+    The other symbols have the sizes of the binding.
+    """
+    if not isinstance(equation, Dimension) or symbol not in equation.symbols():
+        return None
+
+    def value(size: int) -> int | None:
+        return try_evaluate(equation, {**binding, symbol.name: size})
+
+    first = value(low)
+    if first is None or first == 0:
+        return None if first is None else low
+    step = 1
+    while (last := value(low + step)) is not None and (last < 0) == (first < 0) and last != 0:
+        step *= 2
+        if step > _FARTHEST:
+            return None
+    below, above = low + step // 2, low + step
+    while above - below > 1:
+        middle = (below + above) // 2
+        at = value(middle)
+        if at is None:
+            return None
+        below, above = (middle, above) if at != 0 and (at < 0) == (first < 0) else (below, middle)
+    return above if value(above) == 0 and (high is None or above <= high) else None
 
 
 def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
@@ -165,6 +214,51 @@ def legal_bindings(
     names = {symbol.name for symbol in chosen}
     tests = [*_tests(store, names), *([] if later is None else _limits(later, chosen))]
     return (binding for binding in sample_bindings(store, chosen) if all(test(binding) for test in tests))
+
+
+def typical_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], later: ConstraintStore | None = None
+) -> Iterator[Binding]:
+    """Legal bindings, at which operands that broadcast are equal where they can be, and sizes that solve equations.
+
+    A size of 1 that another operand broadcasts is legal, but no file that declares names means it.
+    """
+    chosen = set(symbols)
+    names = {symbol.name for symbol in chosen}
+    bindings = _solving_bindings(store, chosen, later)
+    operands = (_equal_operands(store, disjunction) for disjunction in store.disjunctions)
+    equal = [clauses for clauses in operands if clauses and _names(clauses) <= names]
+    if not equal:
+        yield from bindings
+        return
+    drawn = list(itertools.islice(bindings, MAX_DRAWN))
+    yield from [b for b in drawn if all(_may_hold(clauses, b) for clauses in equal)] or drawn
+
+
+def _solving_bindings(
+    store: ConstraintStore, symbols: Collection[Dimension], later: ConstraintStore | None
+) -> Iterator[Binding]:
+    """The legal bindings; without any, those in which equations are solved."""
+    bindings = legal_bindings(store, symbols, later)
+    first = next(bindings, None)
+    if first is not None:
+        yield first
+        yield from bindings
+        return
+    names = {symbol.name for symbol in symbols}
+    clauses = [c for constraint in store.pending() for c in constraint.clauses_in(store.canon) if _names([c]) <= names]
+    is_legal = legality_test(store, names)
+    about = [clause.expression for clause in clauses]
+    yield from filter(is_legal, sample_solutions(store, symbols, 0, clauses, about, MAX_ROOTS))
+
+
+def _equal_operands(store: ConstraintStore, disjunction: Constraint) -> tuple[Clause, ...]:
+    """The clauses of two operands that broadcast which make them equal; none for other disjunctions."""
+    alternatives = disjunction.alternatives or ()
+    if not any(right is None and number == 1 for _, right, number in alternatives):
+        return ()
+    clauses = zip(alternatives, disjunction.clauses_in(store.canon), strict=False)
+    return tuple(clause for (_, right, _), clause in clauses if right is not None and len(_names([clause])) > 1)
 
 
 def distinct_bindings(store: ConstraintStore, symbols: Iterable[Dimension], count: int) -> list[Binding]:
@@ -273,6 +367,28 @@ def skewed_bindings(
     return _bindings_of_rows(store, list(symbols), list(conditions), _skewed_rows)
 
 
+def usual_bindings(
+    store: ConstraintStore,
+    symbols: Iterable[Dimension],
+    conditions: Iterable[tuple[Clause, ...]],
+    batch: Collection[Dimension] = (),
+) -> Iterator[Binding]:
+    """Bindings under which constraints and conditions hold, of sizes that people use: one for all but `batch`.
+
+    Powers of two and multiples of 32 among them satisfy requirements of divisibility that no constraint states.
+    """
+    symbols, conditions = list(symbols), list(conditions)
+    is_legal = legality_test(store, {symbol.name for symbol in symbols})
+    bounds = [(symbol.name, store.interval(symbol)) for symbol in symbols]
+    for size, count, step in itertools.product(_USUAL, (2, 1), (0, 1)):
+        others = itertools.count(1)
+        sizes = {s.name: count if s in batch else size * (1 + step * (next(others) % 2)) for s in symbols}
+        binding = _solve_equations(sizes, conditions)
+        within = all(_is_within(name, interval, binding) for name, interval in bounds)
+        if within and is_legal(binding) and all(_may_hold(clauses, binding) for clauses in conditions):
+            yield binding
+
+
 def _bindings_of_rows(
     store: ConstraintStore,
     symbols: list[Dimension],
@@ -308,12 +424,24 @@ def _generic_sizes(
 
 
 def _solve_equations(binding: Binding, conditions: Iterable[tuple[Clause, ...]]) -> Binding:
-    """The binding, changed so that equations hold that can be solved for a symbol, such as `total == past + seq`."""
+    """The binding, changed so that equations hold that can be solved for a symbol, such as `total == past + seq`.
+
+    Of operands that broadcast the first alternative counts, which makes them equal.
+    """
     for clauses in conditions:
-        solution = solve_clause(clauses[0]) if len(clauses) == 1 else None
-        if solution is not None and not _may_hold(clauses, binding):
-            size = try_evaluate(solution[1], binding)
-            binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
+        if _may_hold(clauses, binding):
+            continue
+        solution = solve_clause(clauses[0])
+        size = None if solution is None else try_evaluate(solution[1], binding)
+        if solution is not None and size is not None and size >= 0:
+            binding = {**binding, solution[0].name: size}
+            continue
+        equation = clauses[0].expression if clauses[0].zero else 0
+        for symbol in sorted(equation.symbols(), key=str) if isinstance(equation, Dimension) else ():
+            size = find_root(equation, symbol, binding, 1, None)
+            if size is not None:
+                binding = {**binding, symbol.name: size}
+                break
     return binding
 
 

@@ -1,0 +1,183 @@
+"""Exact quotients inside the dim texts of other tools: `floor(h/2 - 1/2) + 1`, as sympy writes `(h + 1)//2`.
+
+A `Term` is a dim, or a `Ratio` of two. Only a rounding (`floor`, `ceiling`) makes a dim of a ratio that is not whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import gcd
+from typing import NamedTuple
+
+from shapeinf.expr.dimension import Dim
+from shapeinf.expr.division import ceildiv, exact_quotient
+from shapeinf.expr.extremum import maximum, minimum
+
+MAX_DIGITS = 15
+"""The most digits of a decimal: sympy prints 15, so that a longer one, or one that fills them, may be rounded."""
+
+
+class Ratio(NamedTuple):
+    """`numerator / denominator`, not a whole dim; a number in the denominator is at least 2."""
+
+    numerator: Dim
+    denominator: Dim
+
+
+Term = Dim | Ratio
+
+
+class NoDimError(ValueError):
+    """An operation has no dim, or ratio, as its result. Internal: `parsing` catches it."""
+
+
+def _parts(term: Term) -> tuple[Dim, Dim]:
+    return term if isinstance(term, Ratio) else (term, 1)
+
+
+def divide(a: Term, b: Term) -> Term:
+    """`a / b`, a dim where the quotient is exact as a polynomial. Raises ZeroDivisionError for the number 0.
+
+    >>> divide(divide(6, 4), divide(1, 2))
+    3
+    """
+    (p, q), (r, s) = _parts(a), _parts(b)
+    numerator, denominator = p * s, q * r
+    if isinstance(denominator, int) and denominator < 0:
+        numerator, denominator = -numerator, -denominator
+    if denominator == 0:
+        raise ZeroDivisionError
+    quotient = exact_quotient(numerator, denominator)
+    if quotient is not None:
+        return quotient
+    common = gcd(denominator, *_coefficients(numerator)) if isinstance(denominator, int) else 1
+    if common > 1:
+        reduced = exact_quotient(numerator, common)
+        assert reduced is not None
+        numerator, denominator = reduced, denominator // common
+    return Ratio(numerator, denominator)
+
+
+def _coefficients(d: Dim) -> list[int]:
+    return [d] if isinstance(d, int) else [coefficient for _, coefficient in d.terms]
+
+
+def add(a: Term, b: Term) -> Term:
+    """`a + b`."""
+    if not isinstance(a, Ratio) and not isinstance(b, Ratio):
+        return a + b
+    (p, q), (r, s) = _parts(a), _parts(b)
+    return divide(p + r, q) if q == s else divide(p * s + r * q, q * s)
+
+
+def negate(a: Term) -> Term:
+    """`-a`."""
+    return Ratio(-a.numerator, a.denominator) if isinstance(a, Ratio) else -a
+
+
+def subtract(a: Term, b: Term) -> Term:
+    """`a - b`."""
+    return add(a, negate(b))
+
+
+def multiply(a: Term, b: Term) -> Term:
+    """`a * b`."""
+    if not isinstance(a, Ratio) and not isinstance(b, Ratio):
+        return a * b
+    (p, q), (r, s) = _parts(a), _parts(b)
+    return divide(p * r, q * s)
+
+
+def floor(a: Term) -> Dim:
+    """The largest whole number that is not above a term."""
+    p, q = _parts(a)
+    return p if q == 1 else p // q
+
+
+def ceiling(a: Term) -> Dim:
+    """The least whole number that is not below a term."""
+    p, q = _parts(a)
+    if q == 1:
+        return p
+    return ceildiv(p, q) if isinstance(q, int) else -(-p // q)
+
+
+def floor_divide(a: Term, b: Term) -> Dim:
+    """`floor(a / b)`. Raises ZeroDivisionError for the number 0."""
+    return a // b if not isinstance(a, Ratio) and not isinstance(b, Ratio) else floor(divide(a, b))
+
+
+def remainder(a: Term, b: Term) -> Dim:
+    """`a - b*floor(a / b)` of dims."""
+    return require_dim(a) % require_dim(b)
+
+
+def extremum(choose: Callable[..., Dim], terms: Sequence[Term]) -> Term:
+    """The maximum or minimum of terms, whose denominators must be numbers."""
+    product = 1
+    for _, denominator in map(_parts, terms):
+        if not isinstance(denominator, int):
+            raise NoDimError("a denominator without a known sign")
+        product *= denominator
+    scaled = [multiply(term, product) for term in terms]
+    return divide(choose(*map(require_dim, scaled)), product)
+
+
+def largest(*terms: Term) -> Term:
+    """The maximum."""
+    return extremum(maximum, terms)
+
+
+def smallest(*terms: Term) -> Term:
+    """The minimum."""
+    return extremum(minimum, terms)
+
+
+def power(base: Term, exponent: int) -> Term:
+    """`base ** exponent` for an exponent from 1 on."""
+    result = base
+    for _ in range(exponent - 1):
+        result = multiply(result, base)
+    return result
+
+
+def decimal(text: str) -> Term:
+    """The exact value of `0.5` or `2.0`. Raises NoDimError for a number that may be a rounded one, such as 0.333."""
+    digits, _, fraction = text.partition(".")
+    fraction = fraction.rstrip("0")
+    value = divide(int(digits + fraction), 10 ** len(fraction))
+    _, denominator = _parts(value)
+    assert isinstance(denominator, int)
+    if denominator & (denominator - 1) or len(digits + fraction) >= MAX_DIGITS:
+        raise NoDimError("a decimal that may be rounded")
+    return value
+
+
+def require_dim(term: Term) -> Dim:
+    """The dim. Raises NoDimError for a ratio."""
+    if isinstance(term, Ratio):
+        raise NoDimError("a ratio that is not whole")
+    return term
+
+
+OPERATORS: dict[str, Callable[[Term, Term], Term]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": divide,
+    "//": floor_divide,
+    "%": remainder,
+}
+
+
+def _rounded_quotient(a: Term, b: Term) -> Dim:
+    return ceildiv(require_dim(a), require_dim(b))
+
+
+FUNCTIONS: dict[str, Callable[..., Term]] = {
+    "max": largest,
+    "min": smallest,
+    "floordiv": floor_divide,
+    "ceildiv": _rounded_quotient,
+    "mod": remainder,
+}
