@@ -38,6 +38,7 @@ BUILTINS = {
         "shapeinf/formats/nnef/language/printer.py",
         "AssertionError",
     ): "unreachable: all expressions are handled",
+    ("shapeinf/expr/ratios.py", "ZeroDivisionError"): "as of a division of Python; caught in expr/parsing.py",
     ("shapeinf/formats/pnnx/expression/tree.py", "NotImplementedError"): ABSTRACT,
     ("shapeinf/formats/pnnx/values.py", "ValueError"): "caught in formats/pnnx/document.py",
     ("shapeinf/formats/tf/json_form.py", "ValueError"): CAUGHT_HERE,

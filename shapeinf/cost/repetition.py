@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shapeinf.engine.inference import Repetition
+from shapeinf.engine.records import Repetition
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import Monomial

@@ -13,7 +13,8 @@ from shapeinf.cost.repetition import repeat
 from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
-from shapeinf.engine.inference import Inference, Repetition
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.records import Repetition
 from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import heapq
 
-from shapeinf.engine.inference import Inference, OpenCall
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.records import OpenCall
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, type_symbols

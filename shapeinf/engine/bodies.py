@@ -15,7 +15,8 @@ from shapeinf.constraints.common import add_common
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.diagnostics import violations
-from shapeinf.engine.inference import Inference, Repetition
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.records import Repetition
 from shapeinf.engine.type_table import canonicalize, unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.engine.inference import Inference, Refine, UnusedSize
+from shapeinf.engine.inference import Inference, Refine
+from shapeinf.engine.records import UnusedSize
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Scope, axis_label, parse_dim_lenient

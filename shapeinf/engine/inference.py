@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 import attrs
 
@@ -24,11 +24,11 @@ from shapeinf.constraints.conditions import try_condition
 from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.conditions import truth_of, truths_of_join
+from shapeinf.engine.records import Key, OpenCall, Repetition, UnusedSize
 from shapeinf.engine.repeated_calls import RepeatableCall, RepeatedCalls, is_repeatable, repeated_outputs
 from shapeinf.engine.saved_store import SavedStore, state_of
 from shapeinf.engine.type_table import NOTHING, TypeTable, unknown_type
 from shapeinf.errors import ModelError, NotKnown, ShapeError, Source, UnknownOperatorError
-from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import Condition, ShapeStore, TensorType, Type, relax_type
@@ -39,32 +39,6 @@ from shapeinf.solver.budget import CUT, Budget, bodies_budget
 Refine = Callable[["Inference", int, int], int]
 """Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
 returns the number of the refined type."""
-
-Key = tuple[Any, ...]
-"""An operation and the numbers of its inputs' types."""
-
-
-class Repetition(NamedTuple):
-    """The number of trips that one run of a body stands for, and its symbol for the number of a trip, from 0 on."""
-
-    trips: Dim
-    number: Dimension | None = None
-
-
-class OpenCall(NamedTuple):
-    """A call that created unknowns: its row, its key, and the length of the list of changed symbols when it ran."""
-
-    row: int
-    key: Key
-    changes: int
-
-
-class UnusedSize(NamedTuple):
-    """A declared size of a value that a row computes, and the inferred one, which depends on the inputs."""
-
-    row: int
-    declared: int
-    inferred: Dim
 
 
 class BodyRunner(Protocol):

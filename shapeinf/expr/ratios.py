@@ -28,7 +28,7 @@ Term = Dim | Ratio
 
 
 class NoDimError(ValueError):
-    """An operation has no dim, or ratio, as its result. Internal: `parsing` catches it."""
+    """An operation has no dim, or ratio, as its result. Internal: caught in `expr.parsing`."""
 
 
 def _parts(term: Term) -> tuple[Dim, Dim]:

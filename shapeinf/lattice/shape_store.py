@@ -29,7 +29,7 @@ class SizePolicy(Protocol):
 
 
 class _NotAcceptedError(Exception):
-    """An equality is undone. Internal: caught in `ShapeStore.try_equal`."""
+    """An equality is undone. Internal: caught in `lattice.shape_store`."""
 
 
 class ShapeStore(ConstraintStore):

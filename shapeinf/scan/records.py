@@ -115,7 +115,7 @@ class ModelRow:
         tensors: the values of the graph; of `ranked` ones the rank is known, of `known` ones every dim.
         parameters: elements of weights that nodes read; `weight_bytes` is their size.
         macs_formula: multiply-accumulates in the dims of the inputs; `macs` is the number at the sizes of `--bind`, and
-            `macs_note` says "at least" or "at most" where it is a bound, else why the number is missing.
+            `macs_note` is "at least" or "at most" where the number is a bound, else why the number is missing.
         peak_formula: the most bytes of activations in use at once, with `peak_bytes` and `peak_note`.
         unknowns: unknown axes and ranks; `unknown_causes` are their causes.
         requirements: what nodes require of the dims of the inputs.

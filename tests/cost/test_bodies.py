@@ -54,7 +54,7 @@ def test_sizes_that_grow_are_summed_exactly():
 def test_sequences_of_squares():
     """Sums of the powers of the trip's number, against a loop in Python."""
     from shapeinf.cost.repetition import repeat
-    from shapeinf.engine.inference import Repetition
+    from shapeinf.engine.records import Repetition
     from shapeinf.expr import evaluate
     from shapeinf.lattice import ShapeStore
 

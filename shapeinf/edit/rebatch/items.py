@@ -68,7 +68,7 @@ def is_view_of_items(inference: Inference, step: NodeStep, symbol: Dimension) ->
 
 
 class _MixedItemsError(Exception):
-    """Internal: items may be combined. Caught in `find_mixing`."""
+    """Items may be combined. Internal: caught in `edit.rebatch.items`."""
 
     def __init__(self, reason: str, spatial: bool = False) -> None:
         super().__init__(reason)
