@@ -89,9 +89,10 @@ class DataFolder:
         return cls(files.folder, files=files)
 
     def check(self, tensors: Iterable[ExternalTensor]) -> None:
-        """Raise ChangedFileError for a data file that was written after the model was read."""
+        """Raise ChangedFileError for a data file of the folder that was written after the model was read."""
         if self.files is not None:
-            for path in {self.file(tensor) for tensor in tensors if self.is_known(tensor)}:
+            known = (t for t in tensors if t.location not in self.others and self.is_known(t))
+            for path in {self.file(tensor) for tensor in known}:
                 self.files.check_weights(path)
 
     def file(self, tensor: ExternalTensor) -> str:
