@@ -274,7 +274,7 @@ class Refiner:
         inferred = store.canon(inferred)
         inference.unused_sizes.pop((self.name, axis), None)
         unknown = isinstance(inferred, Dimension) and inferred.is_anonymous
-        is_new = isinstance(declared, str) and not store.scope.has(declared)
+        is_new = isinstance(declared, str) and (not store.scope.has(declared) or self._is_bound(inference, declared))
         least = inferred.symbol.lo if isinstance(inferred, Dimension) and inferred.is_symbol else None
         size = self._read(inference, declared, unknown, least or 0)
         if size is None:
@@ -304,6 +304,14 @@ class Refiner:
         return store.try_equal(
             inferred, size, source, lambda changed: not _limits_inputs(store, inputs, source, changed)
         )
+
+    def _is_bound(self, inference: Inference, declared: str) -> bool:
+        """Whether a declared name has a size by the user, who may bind a name that only outputs have."""
+        symbol = inference.store.scope.find(declared)
+        if symbol is None or not isinstance(inference.store.canon(symbol), int):
+            return False
+        bound = isinstance(inference.initial_store.canon(symbol), int)
+        return bound and not any(symbol in type_symbols(t) for t in self.sizes.types.values())
 
     def _report(self, inference: Inference, index: int, declared: str, inferred: str) -> None:
         """Report S120, a difference: a warning of the node, in strict mode an error."""

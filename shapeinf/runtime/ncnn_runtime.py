@@ -22,7 +22,7 @@ import numpy as np
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.graph import Graph
 from shapeinf.runtime import ncnn_child
-from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
+from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
 
 _PARAM = ".pnnx.param"
 _AXIS = re.compile(r'"in(\d+)", ncnn\.Mat\(.*batch_index=(\d+)|out(\d+)\.numpy\(batch_index=(\d+)')
@@ -131,7 +131,7 @@ class NcnnNetwork:
         try:
             child = subprocess.run(command, capture_output=True, timeout=self.timeout, check=False)
         except subprocess.TimeoutExpired as error:
-            raise Refusal(f"stopped after {self.timeout:g} seconds") from error
+            raise StoppedRun(self.timeout) from error
         try:
             with open(os.path.join(folder, "done.json"), encoding="utf-8") as file:
                 done: dict[str, Any] = json.load(file)

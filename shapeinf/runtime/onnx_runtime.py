@@ -16,7 +16,7 @@ from shapeinf.errors import MissingPackageError
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
 from shapeinf.runtime.model_file import model_bytes, path_or_bytes
-from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
+from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
 
 _FOLDER_KEY = "session.model_external_initializers_file_folder_path"
 
@@ -133,7 +133,7 @@ class OnnxRuntimeModel:
                 yield options
         except Refusal as refusal:
             if late.is_set():
-                raise Refusal(f"stopped after {self.timeout:g} seconds") from refusal
+                raise StoppedRun(self.timeout) from refusal
             raise
         finally:
             if timer is not None:

@@ -12,7 +12,7 @@ from shapeinf.errors import MissingPackageError
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import SHORT_NAMES
 from shapeinf.runtime.model_file import path_or_bytes
-from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
+from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
 
 _DTYPES = {
     "boolean": "bool",
@@ -164,7 +164,7 @@ class OpenVinoModel:
                 request.wait()
             elif not request.wait_for(round(self.timeout * 1000)):
                 request.cancel()
-                raise Refusal(f"stopped after {self.timeout:g} seconds")
+                raise StoppedRun(self.timeout)
             return request
 
 

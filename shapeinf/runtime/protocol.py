@@ -43,6 +43,14 @@ class Refusal(Exception):  # noqa: N818  (internal, no error)
     """
 
 
+class StoppedRun(Refusal):
+    """A run took longer than allowed. Internal: caught in `runtime.verification`."""
+
+    def __init__(self, seconds: float | None) -> None:
+        """After this time; None where it is not known."""
+        super().__init__("stopped" if seconds is None else f"stopped after {seconds:g} seconds")
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """Turn every exception of a runtime (its own classes, plain RuntimeErrors) into a Refusal."""

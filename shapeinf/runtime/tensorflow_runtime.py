@@ -19,7 +19,7 @@ from shapeinf.errors import MissingPackageError
 from shapeinf.formats.tf.source import open_message
 from shapeinf.formats.tf.types import dtype_name
 from shapeinf.graph import Graph
-from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
+from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
 
 _INITIALIZERS = frozenset({"LookupTableImportV2", "InitializeTableV2", "InitializeTable", "MakeIterator"})
 """The operators that fill tables and iterators."""
@@ -175,7 +175,7 @@ class TensorFlowSession:
         try:
             yield
         except errors.DeadlineExceededError as error:
-            raise Refusal(f"stopped after {self.timeout:g} seconds") from error
+            raise StoppedRun(self.timeout) from error
         except errors.OpError as error:
             match = _KERNEL_MESSAGE.search(str(error))
             if match is None:

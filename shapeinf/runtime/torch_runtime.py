@@ -20,7 +20,7 @@ from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.graph import Graph, Node
 from shapeinf.lattice.dtypes import NUMBER_TYPES, TORCH_NAMES
 from shapeinf.runtime.pnnx_weights import Weights
-from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
+from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
 from shapeinf.runtime.torch_calls import Arguments, Call, NotRunnable, function_call
 from shapeinf.runtime.torch_expression import expression_call
 from shapeinf.runtime.torch_modules import module_call
@@ -146,7 +146,7 @@ class TorchNetwork:
                     if last_use.get(name, -1) <= index:
                         values.pop(name, None)
                 if end is not None and time.monotonic() > end:
-                    raise Refusal(f"stopped after {self.timeout:g} seconds")
+                    raise StoppedRun(self.timeout)
         return observed
 
     def _compute(self, step: _Step, values: dict[str, Any], observed: dict[str, Observation]) -> None:

@@ -23,7 +23,7 @@ from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.model_file import has_arrays, numpy_type
-from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, choose_runtime
+from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, StoppedRun, choose_runtime
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sizes import MAX_SIZES, RunSizes, legal_sizes
 from shapeinf.texts import exact_bytes
@@ -88,12 +88,12 @@ def verify(
 def _first_run(verifiers: Iterator[_RunVerifier]) -> Run:
     """The first run that the runtime does not refuse, else the first one; the sizes of others were chosen here.
 
-    A model that is not loaded is not tried at other sizes.
+    A model that is not loaded, or takes too long, is not tried at other sizes.
     """
     first: Run | None = None
     for verifier in verifiers:
         run = verifier.run()
-        if not run.refused or run.tensors or not verifier.loaded or not run.chosen:
+        if not run.refused or run.tensors or not verifier.loaded or verifier.stopped or not run.chosen:
             return first or run if run.refused else run
         first = first or run
     assert first is not None
@@ -145,6 +145,7 @@ class _RunVerifier:
         self.feeds: Any = None
         self.values = ""
         self.loaded = False
+        self.stopped = False
 
     def run(self) -> Run:
         """Run all steps; after a refusal, the record has its text and the results of the steps before."""
@@ -156,7 +157,7 @@ class _RunVerifier:
             self._observe()
             self._bind_outputs()
         except Refusal as refusal:
-            refused = str(refusal)
+            refused, self.stopped = str(refusal), isinstance(refusal, StoppedRun)
         mismatches, counts = self._compare()
         types = {name: str(self.bound.tensors[name]) for name in input_names(self.bound.graph)}
         return Run(

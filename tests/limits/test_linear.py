@@ -36,7 +36,7 @@ def check(few, many):
 
 
 def test_a_slice():
-    check(200, 800)
+    check(80, 320)
 
 
 @pytest.mark.slow

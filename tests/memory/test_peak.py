@@ -207,7 +207,7 @@ def test_a_name_that_no_input_has_depends_on_data():
     h, actual, lost = (store.scope.symbol(name) for name in ("H", "found", "lost"))
     store.add_le(actual, h * h, Source("nonzero", "no more than there are"))
     peak = peak_of(store, ("t", 16 * actual, 0, 1), ("u", 4 * lost, 0, 1), labels={h: "H"})
-    assert str(peak) == "at least 16*H*H"
+    assert str(peak) == "without some parts at most 16*H*H"
     assert [str(u) for u in peak.unbounded] == ["u: lost has no upper bound"]
     with pytest.raises(UnknownNameError):
         peak.at(H=3, actual=5)
