@@ -12,11 +12,15 @@ import json
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import attrs
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 from shapeinf.ops.tables import table_lines
 from shapeinf.sharing import build_once
+
+_STORED = ArgDef("stored", variadic=True)
+"""The values that `stored_values.connect` appends to the inputs of nodes that load them."""
 
 _NAMES = frozenset(dtype.name for dtype in DTYPES)
 
@@ -66,6 +70,24 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
         deprecated=deprecation is not None,
         deprecation=deprecation,
     )
+
+
+@lru_cache(maxsize=4096)
+def history(domain: str, op: str, version: int) -> tuple[OpDef, ...]:
+    """The OpDef of an operator of TensorFlow, against which it checks nodes; none of an operator that it does not have.
+
+    TensorFlow ignores attributes that an operator does not have: a newer one may have written them.
+
+    >>> [op_def.name for op_def in history("", "Relu", 0)], history("", "Prelu", 0)
+    (['Relu'], ())
+    """
+    op_def = None if domain or not _entry(op) else schema(domain, op, version)
+    if op_def is None:
+        return ()
+    from opdefs.tf.stored_values import LOADS
+
+    inputs = (*op_def.inputs, _STORED) if op in LOADS else op_def.inputs
+    return (attrs.evolve(op_def, since=0, inputs=inputs, complete=True, any_attribute=True),)
 
 
 def _web_schema(op: str) -> OpDef | None:
