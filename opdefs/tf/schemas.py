@@ -13,14 +13,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import attrs
+
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 from shapeinf.ops.tables import table_lines
 from shapeinf.sharing import build_once
-
-_STORED = ArgDef("stored", variadic=True)
-"""The values that `stored_values.connect` appends to the inputs of nodes that load them."""
 
 _NAMES = frozenset(dtype.name for dtype in DTYPES)
 
@@ -84,10 +82,18 @@ def history(domain: str, op: str, version: int) -> tuple[OpDef, ...]:
     op_def = None if domain or not _entry(op) else schema(domain, op, version)
     if op_def is None:
         return ()
-    from opdefs.tf.stored_values import LOADS
+    return (attrs.evolve(_add_stored(op_def), since=0, complete=True, any_attribute=True),)
 
-    inputs = (*op_def.inputs, _STORED) if op in LOADS else op_def.inputs
-    return (attrs.evolve(op_def, since=0, inputs=inputs, complete=True, any_attribute=True),)
+
+def _add_stored(op_def: OpDef) -> OpDef:
+    """The OpDef with the values that `connect` appends to the inputs of a node that loads them; none by default."""
+    from opdefs.tf.stored_values import LOADS, STORED
+
+    if op_def.name not in LOADS:
+        return op_def
+    inputs = (*op_def.inputs, ArgDef("stored", number_attr=STORED))
+    attributes = {**op_def.attributes, STORED: AttrDef(STORED, "forms", 0, has_default=True)}
+    return attrs.evolve(op_def, inputs=inputs, attributes=attributes)
 
 
 def _web_schema(op: str) -> OpDef | None:

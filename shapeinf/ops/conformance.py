@@ -16,6 +16,7 @@ changed by hand, or graphs that were converted to another element type in part.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -198,22 +199,31 @@ def _check_value(use: Use, defined: AttrDef, value: object) -> Iterator[ShapeErr
         message = f"the attribute {name!r} must be of the kind {kind}"
         help = _find_other_kind(use, defined, value)
         yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),), help=help)
-    elif defined.minimum is not None and (len(value) if isinstance(value, tuple) else value) < defined.minimum:
+    elif defined.minimum is not None and _amount(value) < defined.minimum:
         least = format_count(defined.minimum, "item") if isinstance(value, tuple) else str(defined.minimum)
         message = f"the attribute {name!r} must {'have' if isinstance(value, tuple) else 'be'} at least {least}"
         yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),))
     elif defined.allowed is not None and any(item not in defined.allowed for item in _items(value)):
-        near = nearest_names(str(value), map(str, defined.allowed))
-        help = f"did you mean {near[0]!r}?" if near else None
-        others = [d for d in use.definitions if name in d.attributes and value in (d.attributes[name].allowed or ())]
-        if others:
-            help = f"{_when(use, others[0])} it may be {value!r}"
-        if kind in ("type", "list(type)"):
-            message = f"the attribute {name!r} must be {_join([str(item) for item in defined.allowed])}"
-            yield ShapeError(message, code=TYPE_NOT_ALLOWED, operands=(_shorten(value),), help=help)
-            return
-        message = f"the attribute {name!r} must be one of {', '.join(map(repr, defined.allowed))}"
-        yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),), help=help)
+        yield _value_not_allowed(use, defined, value, defined.allowed)
+
+
+def _amount(value: object) -> float:
+    """A number, or the number of items of a list: what a minimum is about."""
+    return len(value) if isinstance(value, tuple) else value if isinstance(value, (int, float)) else math.inf
+
+
+def _value_not_allowed(use: Use, defined: AttrDef, value: object, allowed: Sequence[object]) -> ShapeError:
+    name, operands = defined.name, (_shorten(value),)
+    if defined.type in ("type", "list(type)"):
+        message = f"the attribute {name!r} must be {_join([str(item) for item in allowed])}"
+        return ShapeError(message, code=TYPE_NOT_ALLOWED, operands=operands)
+    near = nearest_names(str(value), map(str, allowed))
+    help = f"did you mean {near[0]!r}?" if near else None
+    others = [d for d in use.definitions if name in d.attributes and value in (d.attributes[name].allowed or ())]
+    if others:
+        help = f"{_when(use, others[0])} it may be {value!r}"
+    message = f"the attribute {name!r} must be one of {', '.join(map(repr, allowed))}"
+    return ShapeError(message, code=BAD_ATTRIBUTE, operands=operands, help=help)
 
 
 def _items(value: object) -> Sequence[object]:
@@ -398,7 +408,8 @@ def _bind(arg: ArgDef, use: Use, definition: OpDef) -> ArgDef:
 def _stated_number(use: Use, definition: OpDef) -> str | None:
     """What the attributes state of the number of inputs."""
     names = dict.fromkeys(arg.number_attr or arg.type_list_attr for arg in definition.inputs if arg.repeated)
-    values = [(name, use.kind.attrs.get(name, definition.attributes[name].default)) for name in names if name]
+    own = [name for name in names if name and not name.startswith(PRIVATE)]
+    values = [(name, use.kind.attrs.get(name, definition.attributes[name].default)) for name in own]
     texts = [f"{n!r} {'lists ' if isinstance(v, tuple) else 'is '}{_number(v)}" for n, v in values]
     return f"the attribute {_join(texts, 'and')}" if texts else None
 
@@ -417,7 +428,9 @@ def _check_bound_types(use: Use, stated: OpDef) -> Iterator[ShapeError]:
     for (variable, type_), bound in operands.items():
         odd = [operand for operand in dict.fromkeys(bound) if operand.type != type_]
         if odd:
-            message = f"the attribute {variable!r} is {type_}, and {_join([f'{o.name!r} is {o.type}' for o in odd], 'and')}"
+            message = (
+                f"the attribute {variable!r} is {type_}, and {_join([f'{o.name!r} is {o.type}' for o in odd], 'and')}"
+            )
             yield ShapeError(message, code=TYPES_DIFFER, help=_bound_help(variable, type_, bound, odd))
 
 

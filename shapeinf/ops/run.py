@@ -250,8 +250,8 @@ _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
     """Raise ShapeError for an attribute that is not of the kind in its definition, or else in the rule.
 
-    An element type must be one of `DTYPES`, or None: it is not known. Attributes that are contents of inputs are not checked here: the rule reads
-    them.
+    An element type must be one of `DTYPES`, or None: it is not known. Attributes that are contents of inputs are not
+    checked here: the rule reads them.
     """
     kinds = {} if op_def.rule is None else op_def.rule.kinds
     for name, value in attributes.items():
