@@ -4,12 +4,15 @@
 sweep does not have; TensorFlow refuses to import or to run the broken graphs, and imports the others.
 """
 
+import json
+
 import pytest
 
 from shapeinf import ShapeError, infer_shapes
 from shapeinf.formats.tf.text import encode_text
 from shapeinf.graph import DeclaredType, Graph, Node
 from tests.formats.tf.test_reading import FLOAT, MODERN, node, placeholder
+from tests.formats.tf.test_web_weights import document
 
 FLOATS, INTS = "type: DT_FLOAT", "type: DT_INT32"
 HEAD = placeholder("x") + placeholder("n").replace("DT_FLOAT", "DT_INT32")
@@ -76,6 +79,11 @@ BROKEN = {
         HEAD + node("y", "AddN", "x", "x", "^n", T=FLOATS, N="i: 1"),
         ("S103", "y", "takes 1 input, got 2"),
         "the attribute 'N' is 1",
+    ),
+    "the top of a loop without inputs": (
+        HEAD + node("y", "Enter", T=FLOATS, frame_name='s: "loop"'),
+        ("S103", "y", "the required input 'data' is missing"),
+        None,
     ),
     "a typing error": (
         HEAD + node("y", "MaxPool", "x", T=FLOATS, ksize="list { i: 1 i: 1 i: 1 i: 1 }",
@@ -151,6 +159,13 @@ def test_graphs_in_memory_need_no_attributes_that_follow_from_operands():
     graph = Graph(dialect="tf", opsets={"": 2474}, inputs=["x:0"], outputs=["y:0"], nodes=[relu])
     graph.declared["x:0"] = DeclaredType("float32", (2,))
     assert not violations(graph)
+
+
+def test_tensorflow_js_does_not_check_its_models(tmp_path):
+    content = document([], [], [2, 3])
+    content["modelTopology"]["node"][2]["attr"]["T"]["type"] = "DT_INT32"
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    assert not violations(tmp_path / "model.json")
 
 
 def test_a_contract_answers_no():
