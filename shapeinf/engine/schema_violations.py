@@ -119,7 +119,7 @@ class SchemaViolations:
             for run in [run for run in self.by_run if run not in known]:
                 yield from (attrs.evolve(violation, index=index) for violation in self.by_run.pop(run))
         for name, child in inference.children.get(index, {}).items():
-            inner = _doubtful_inputs(child, step, doubtful)
+            inner = _doubtful_inputs(child, step, doubtful) | _inputs_of_other_kinds(child)
             if isinstance(step.operation.bodies.get(name), CompiledGraph):
                 errors = [] if inner else [*_compare_inputs(child)]
                 yield from (_violation_of(inference, step, error) for error in errors)
@@ -218,6 +218,19 @@ def _differing_inputs(child: Inference) -> set[int]:
         if value is not None and declared is not None and declared.dtype and name in slots:
             differing.update([slots[name]] if type_text(value) not in (None, declared.dtype) else [])
     return differing
+
+
+def _inputs_of_other_kinds(child: Inference) -> set[int]:
+    """The inputs of a body whose last values are of another kind than declared: a trip may make an optional a sequence.
+
+    Runtimes check a body by its declarations.
+    """
+    declared, slots = child.compiled.graph.declared, child.compiled.slots
+    return {
+        slots[name]
+        for name, value in child.input_types.items()
+        if value is not None and name in declared and name in slots and value.kind != declared[name].kind
+    }
 
 
 def _compare_inputs(child: Inference) -> Iterator[ShapeError]:

@@ -8,6 +8,7 @@ from typing import Any
 from shapeinf.api import infer_shapes
 from shapeinf.contract import Contract
 from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.schema_violations import first_schema_violation
 from shapeinf.expr import Dim
 from shapeinf.result import Result
 from shapeinf.texts import escape_lines
@@ -46,7 +47,7 @@ def contract_violations(
     []
     """
     result = infer_shapes(model, inputs=inputs, **options)
-    if certain_violations(result.inference):
+    if certain_violations(result.inference) or first_schema_violation(result.inference) is not None:
         return []
     name = _unused_name(result)
     lines = []

@@ -76,7 +76,11 @@ def _operand(spec):
     if isinstance(spec, Known):
         return spec.array
     array = _array(spec)
-    return None if array is None else f"{array.dtype.name}{list(array.shape)}"
+    return None if array is None else f"{_dtype_name(array)}{list(array.shape)}"
+
+
+def _dtype_name(array):
+    return "string" if array.dtype.kind in "OU" else array.dtype.name
 
 
 def _array(spec):
@@ -192,9 +196,8 @@ def differences(case, real, named=False, min_dim=0):
             continue
         if not _contains(result, info.shape, array.shape, sizes, not named and not case.data):
             texts.append(f"out{i}: {info.shape} is not {array.shape}")
-        dtype = "string" if array.dtype.kind in "OU" else array.dtype.name
-        if info.dtype != dtype:
-            texts.append(f"out{i}: {info.dtype} is not {dtype}")
+        if info.dtype != _dtype_name(array):
+            texts.append(f"out{i}: {info.dtype} is not {_dtype_name(array)}")
     return texts
 
 

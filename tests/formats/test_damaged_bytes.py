@@ -46,8 +46,8 @@ def node_of(op, *inputs, **attributes):
 
 BROKEN = [
     (node_of("If", "flag", else_branch=EMPTY), 17, "S103", "the required attribute 'then_branch' is missing"),
-    (node_of("If", "flag", then_branch=1, else_branch=EMPTY), 17, "S103", "'then_branch' must be of the kind graph"),
-    (node_of("Loop", "", "flag", "x", body="x"), 17, "S103", "'body' must be of the kind graph"),
+    (node_of("If", "flag", then_branch=1, else_branch=EMPTY), 17, "S109", "'then_branch' must be of the kind graph"),
+    (node_of("Loop", "", "flag", "x", body="x"), 17, "S109", "'body' must be of the kind graph"),
     (node_of("Max"), 17, "S103", "takes at least 1 input, got 0"),
     (node_of("Concat", "x", "", "x", axis=0), 17, "S103", "the required input 'xs' is missing"),
     (node_of("Loop", "", "flag", body=EMPTY), 17, "S101", "0 inputs and 0 outputs for 0 values"),

@@ -42,7 +42,7 @@ from opdefs.rules.contents.float_intervals import (
     integral,
     square_root,
 )
-from opdefs.rules.contents.integers import MIN_LIMIT
+from opdefs.rules.contents.integers import MIN_LIMIT, USUAL_SIZES
 from shapeinf.expr import Dim, Dimension, ceildiv, maximum, minimum
 from shapeinf.lattice import Element, FloatInterval, PartialTensor, Quotient, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
@@ -141,18 +141,31 @@ class FloatArithmetic:
 
     def fresh_between(self, low: Dim, high: Dim) -> Element:
         """A fresh integer between two bounds, rounded to the type; None if it may be infinite."""
-        least, most = self.c.interval(low).lo, self.c.interval(high).hi
+        least, most = self._finite_end(low, 0), self._finite_end(high, 1)
         ends = (
-            content(low) * -MAX_SIZE if least is None else least,
-            content(high) * MAX_SIZE if most is None else most,
+            self.c.store.usual_bounds(low, MAX_SIZE)[0] if least is None else least,
+            self.c.store.usual_bounds(high, MAX_SIZE)[1] if most is None else most,
         )
         if self.saturates:
-            least, most = max(-self.format.largest, ends[0]), min(self.format.largest, ends[1])
+            least, most = max(-self.format.largest, int(ends[0])), min(self.format.largest, int(ends[1]))
         elif max(-ends[0], ends[1]) > self.format.largest:
             return None  # it may be infinite
         bottom = None if least is None else self.format.round_down(least)
         top = None if most is None else -self.format.round_down(-most)
         return bottom if bottom is not None and bottom == top else self.c.fresh("rounded", bottom, top)
+
+    def _finite_end(self, d: Dim, side: int) -> int | None:
+        """The least (0) or the greatest (1) number that a dim may be.
+
+        None for a multiple of sizes without a bound: it counts as a size. Powers of sizes do not: they have a bound.
+        """
+        bound = (self.c.interval(d).lo, self.c.interval(d).hi)[side]
+        if bound is not None or isinstance(d, int):
+            return bound
+        cap = USUAL_SIZES["int64"]
+        multiple = cap * sum([abs(factor) for _, factor in d.terms])
+        usual = self.c.store.usual_bounds(d, cap)[side]
+        return None if abs(usual) <= multiple else int(usual)
 
     # -- operations --------------------------------------------------------------------------------------------------
 
