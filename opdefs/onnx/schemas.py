@@ -43,14 +43,15 @@ _OLDER_IN_RUNTIME = ("LayerNormalization", "MeanVarianceNormalization", "Thresho
 def history(domain: str, op: str, version: int) -> tuple[OpDef, ...]:
     """The OpDefs of all versions of an operator, the oldest first.
 
-    None for an operator that is in no table, and at an opset version that is newer than the table: it may have others.
-    A Constant has any type: before opset 9 the definition has floats only, but ONNX Runtime makes an initializer of it.
+    None for an operator that is in no table, at an unknown version, and at an opset version that is newer than the
+    table: it may have others. A Constant has any type: before opset 9 the definition has floats only, but ONNX Runtime
+    makes an initializer of it.
 
     >>> [op_def.since for op_def in history("", "Gelu", 17)], history("", "Gelu", 999)
     ([20], ())
     """
     table = ONNX if ONNX.newest(domain) else MICROSOFT
-    versions = () if version > ONNX.newest(domain) > 0 else table.versions(domain, op)
+    versions = () if version <= 0 or version > ONNX.newest(domain) > 0 else table.versions(domain, op)
     if not domain and op == "Constant":
         versions = tuple([attrs.evolve(op_def, type_sets={}) for op_def in versions])
     in_runtime = bool(versions) and not domain and op in _OLDER_IN_RUNTIME and version < versions[0].since

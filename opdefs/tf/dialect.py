@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.tf.context import TensorFlowContext
-from opdefs.tf.schemas import schema
+from opdefs.tf.schemas import history, schema
 from shapeinf.graph import Graph
 from shapeinf.ops import Dialect, SignatureTable
 
@@ -18,6 +18,7 @@ def _connect(graph: Graph) -> Graph:
 tf = Dialect(
     "tf",
     schemas=schema,
+    history=history,
     versioned=False,  # the only version is that of the producer of a file
     costs=["opdefs.tf.costs"],
     axes=["opdefs.tf.axes"],

@@ -12,6 +12,8 @@ import json
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import attrs
+
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
@@ -66,6 +68,32 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
         deprecated=deprecation is not None,
         deprecation=deprecation,
     )
+
+
+@lru_cache(maxsize=4096)
+def history(domain: str, op: str, version: int) -> tuple[OpDef, ...]:
+    """The OpDef of an operator of TensorFlow, against which it checks nodes; none of an operator that it does not have.
+
+    TensorFlow ignores attributes that an operator does not have: a newer one may have written them.
+
+    >>> [op_def.name for op_def in history("", "Relu", 0)], history("", "Prelu", 0)
+    (['Relu'], ())
+    """
+    op_def = None if domain or not _entry(op) else schema(domain, op, version)
+    if op_def is None:
+        return ()
+    return (attrs.evolve(_add_stored(op_def), since=0, complete=True, any_attribute=True),)
+
+
+def _add_stored(op_def: OpDef) -> OpDef:
+    """The OpDef with the values that `connect` appends to the inputs of a node that loads them; none by default."""
+    from opdefs.tf.stored_values import LOADS, STORED
+
+    if op_def.name not in LOADS:
+        return op_def
+    inputs = (*op_def.inputs, ArgDef("stored", number_attr=STORED))
+    attributes = {**op_def.attributes, STORED: AttrDef(STORED, "forms", 0, has_default=True)}
+    return attrs.evolve(op_def, inputs=inputs, attributes=attributes)
 
 
 def _web_schema(op: str) -> OpDef | None:

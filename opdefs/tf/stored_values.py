@@ -16,8 +16,9 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.handles import Values, read_value, refine_values
 from shapeinf.graph import DeclaredType, Graph, Node, NodeKind, NodeTable, components, topological_order
 from shapeinf.lattice import HandleType, TensorType
+from shapeinf.ops.conformance import PRIVATE
 
-STORED = "_stored"
+STORED = f"{PRIVATE}stored"
 """The attribute of a loading node: for each node that stores, how its inputs are stored."""
 
 

@@ -46,7 +46,8 @@ def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]
         elif guard is not None and not same:
             guard = -index - 1, guard[1]  # several conditions count as one that no other row has
         after[index] = depths[index] + max(change, 0)
-        guards[index] = (inputs[-1], guard) if change > 0 else guard
+        condition = inputs[-1] if inputs else -index - 1  # a malformed node may have no inputs
+        guards[index] = (condition, guard) if change > 0 else guard
     return [depth > 0 for depth in depths]
 
 

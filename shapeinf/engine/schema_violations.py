@@ -67,7 +67,9 @@ class SchemaViolations:
         self._texts: dict[int, list[str | None]] = {}
         """The texts of types by number, for each table of types by its id."""
         dialect = inference.compiled.registry.dialect(inference.compiled.graph.dialect)
-        self._history = None if dialect is None else dialect.history
+        lenient = dialect is None or inference.compiled.graph.lenient
+        self._in_file = bool(inference.compiled.graph.format)
+        self._history = None if dialect is None or lenient else dialect.history
         if self._history is not None:
             self._check_run(inference, set(), ())
 
@@ -123,7 +125,7 @@ class SchemaViolations:
                 yield from (_violation_of(inference, step, error) for error in errors)
                 self._check_run(child, inner, (*scopes, (inference.compiled, index)))
             elif step.operation.bodies or step.operation.body is not None:  # no definition by others of the dialect
-                self._check_run(child, inner, ())
+                self._check_run(child, inner | _differing_inputs(child), ())
 
     def _run_others(self, inference: Inference, step: NodeStep) -> list[Inference]:
         """Runs, in a copy of the inference, of the bodies of a node that did not run in it: of branches never taken."""
@@ -151,7 +153,7 @@ class SchemaViolations:
         """The violations of a node."""
         kind, compiled = operation.kind, inference.compiled
         version = compiled.graph.opsets.get(kind.domain, 0)
-        if version <= 0 or (kind.domain, kind.op, kind.overload) in compiled.functions:
+        if (kind.domain, kind.op, kind.overload) in compiled.functions:
             return []
         assert self._history is not None
         definitions = self._history(kind.domain, kind.op, version)
@@ -161,7 +163,7 @@ class SchemaViolations:
         inputs = [self._operand(inference, slot, slot in doubtful) for slot in step.arguments]
         uncertain = any(slot in doubtful for slot in step.arguments)  # the types of outputs may follow from these
         outputs = [self._operand(inference, slot, uncertain) for slot in step.outputs]
-        errors = find_schema_violations(Use(kind, version, definitions, inputs, outputs))
+        errors = find_schema_violations(Use(kind, version, definitions, inputs, outputs, self._in_file))
         return [_violation_of(inference, step, error) for error in errors]
 
     def _operand(self, inference: Inference, slot: int, doubtful: bool) -> Operand:
@@ -205,6 +207,17 @@ def _declared_type(graph: Graph, name: str) -> Type | None:
     declared = graph.declared.get(name)
     tensor = declared is not None and declared.kind == "tensor"
     return PartialTensor(declared.dtype, Shape.unknown(), None) if declared is not None and tensor else None
+
+
+def _differing_inputs(child: Inference) -> set[int]:
+    """The slots of the inputs of a function whose values have other element types than it declares: a call fails."""
+    graph, slots = child.compiled.graph, child.compiled.slots
+    differing = set()
+    for name in graph.inputs:
+        value, declared = child.input_types.get(name), graph.declared.get(name)
+        if value is not None and declared is not None and declared.dtype and name in slots:
+            differing.update([slots[name]] if type_text(value) not in (None, declared.dtype) else [])
+    return differing
 
 
 def _inputs_of_other_kinds(child: Inference) -> set[int]:

@@ -154,6 +154,8 @@ class Graph:
         traced: whether the declared types of node outputs are those of a run, which hold for its sizes of inputs only.
         cyclic: whether cycles are intended, as loops with back edges are.
         external: whether the contents of a constant are in another file.
+        lenient: whether its runtime runs nodes that do not conform to the definitions of their operators, as
+            TensorFlow.js does.
         assumptions: relations of dims that the file asserts, such as `S >= 4`.
         diagnostics: warnings and notes of the reader.
         producer: the tool that wrote the model, as the file states it; for people.
@@ -180,6 +182,7 @@ class Graph:
     traced: bool = False
     cyclic: bool = False
     external: bool = False
+    lenient: bool = False
     format: str = ""
     assumptions: list[str] = Factory(list)
     diagnostics: list[Diagnostic] = Factory(list)

@@ -8,19 +8,25 @@ A violation is a `ShapeError` with one of the codes
 - S108: the operator is not in the opset of the model
 - S109: an attribute that the operator does not have, or of another kind or value
 
+Where attributes state the types and the numbers of operands, as in TensorFlow, operands are checked against these.
+
 Where another version of the operator allows what the node does, the help names it: most violations are opsets that were
 changed by hand, or graphs that were converted to another element type in part.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import attrs
+
 from shapeinf.errors import ShapeError
 from shapeinf.graph import DeclaredType, FunctionReference, Graph, NodeKind
 from shapeinf.lattice import TensorType
+from shapeinf.lattice.dtypes import KINDS
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.texts import format_count, nearest_names
 
@@ -49,6 +55,8 @@ class Use(NamedTuple):
         definitions: the definitions of all versions, the oldest first.
         inputs: its inputs.
         outputs: its outputs.
+        in_file: whether the node is that of a file; those of graphs in memory may lack attributes that follow from the
+            operands, which builders of files add.
     """
 
     kind: NodeKind
@@ -56,6 +64,7 @@ class Use(NamedTuple):
     definitions: Sequence[OpDef]
     inputs: Sequence[Operand]
     outputs: Sequence[Operand]
+    in_file: bool = True
 
     @property
     def definition(self) -> OpDef | None:
@@ -71,6 +80,8 @@ def find_schema_violations(use: Use) -> list[ShapeError]:
         return [missing]
     if definition is None or not definition.complete:
         return []
+    if any(arg.repeated or arg.type_attr in definition.attributes for arg in (*definition.inputs, *definition.outputs)):
+        return _check_stated(use, definition)
     counts = [*_check_inputs(use, definition), *_check_outputs(use, definition)]
     attributes = [*_check_attributes(use, definition)]
     if not counts:
@@ -127,7 +138,7 @@ def _limits(args: Sequence[ArgDef]) -> tuple[int, int | None]:
 def _find_more_inputs(use: Use, definition: OpDef) -> str | None:
     """The version that has as many inputs as the node."""
     for other in use.definitions:
-        if len(other.inputs) >= len(use.inputs) > len(definition.inputs):
+        if other.since != definition.since and len(other.inputs) >= len(use.inputs) > len(definition.inputs):
             added = other.inputs[len(definition.inputs)].name
             form = "an attribute" if added in definition.attributes else "not an input"
             return f"in opset {use.version} {added!r} is {form}; {_when(use, other)} it is an input"
@@ -188,21 +199,43 @@ def _check_value(use: Use, defined: AttrDef, value: object) -> Iterator[ShapeErr
         message = f"the attribute {name!r} must be of the kind {kind}"
         help = _find_other_kind(use, defined, value)
         yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),), help=help)
-    elif defined.allowed is not None and value not in defined.allowed:
-        near = nearest_names(str(value), map(str, defined.allowed))
-        help = f"did you mean {near[0]!r}?" if near else None
-        others = [d for d in use.definitions if name in d.attributes and value in (d.attributes[name].allowed or ())]
-        if others:
-            help = f"{_when(use, others[0])} it may be {value!r}"
-        message = f"the attribute {name!r} must be one of {', '.join(map(repr, defined.allowed))}"
-        yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),), help=help)
+    elif defined.minimum is not None and _amount(value) < defined.minimum:
+        least = format_count(defined.minimum, "item") if isinstance(value, tuple) else str(defined.minimum)
+        message = f"the attribute {name!r} must {'have' if isinstance(value, tuple) else 'be'} at least {least}"
+        yield ShapeError(message, code=BAD_ATTRIBUTE, operands=(_shorten(value),))
+    elif defined.allowed is not None and any(item not in defined.allowed for item in _items(value)):
+        yield _value_not_allowed(use, defined, value, defined.allowed)
+
+
+def _amount(value: object) -> float:
+    """A number, or the number of items of a list: what a minimum is about."""
+    return len(value) if isinstance(value, tuple) else value if isinstance(value, (int, float)) else math.inf
+
+
+def _value_not_allowed(use: Use, defined: AttrDef, value: object, allowed: Sequence[object]) -> ShapeError:
+    name, operands = defined.name, (_shorten(value),)
+    if defined.type in ("type", "list(type)"):
+        message = f"the attribute {name!r} must be {_join([str(item) for item in allowed])}"
+        return ShapeError(message, code=TYPE_NOT_ALLOWED, operands=operands)
+    near = nearest_names(str(value), map(str, allowed))
+    help = f"did you mean {near[0]!r}?" if near else None
+    others = [d for d in use.definitions if name in d.attributes and value in (d.attributes[name].allowed or ())]
+    if others:
+        help = f"{_when(use, others[0])} it may be {value!r}"
+    message = f"the attribute {name!r} must be one of {', '.join(map(repr, allowed))}"
+    return ShapeError(message, code=BAD_ATTRIBUTE, operands=operands, help=help)
+
+
+def _items(value: object) -> Sequence[object]:
+    """The known items of a list, or the value as the only item."""
+    return [item for item in value if item is not None] if isinstance(value, tuple) else [value]
 
 
 def _fits(kind: str, value: object) -> bool:
     """Whether a value is of the kind of an attribute; a value of a kind that is not known fits."""
     item = _LISTS.get(kind) or (kind[5:-1] if kind.startswith("list(") else "")
     if item:
-        return isinstance(value, tuple) and all(_fits(item, each) for each in value)
+        return isinstance(value, tuple) and all(_fits(item, each) for each in _items(value))
     classes = _KINDS.get(kind)
     if classes is None:
         return True
@@ -223,7 +256,11 @@ def _shorten(value: object) -> str:
 
 
 def _check_required(use: Use, definition: OpDef) -> Iterator[ShapeError]:
+    names = [] if use.in_file else [(arg.type_attr, arg.type_list_attr, arg.number_attr) for arg in definition.inputs]
+    inferred = {name for group in names for name in group}
     for name, attribute in definition.attributes.items():
+        if name in inferred:
+            continue
         if attribute.required and name not in use.kind.attrs and name not in use.kind.references:
             optional = [d for d in use.definitions if (a := d.attributes.get(name)) and a.has_default]
             help = None
@@ -274,7 +311,7 @@ def _check_types(use: Use, definition: OpDef) -> Iterator[ShapeError]:
     refused: set[str | None] = set()
     for index, operand in enumerate(use.inputs):
         arg = definition.input(index)
-        if arg is None or not operand.name or operand.type is None:
+        if arg is None or not operand.name or operand.type is None or (arg.type and arg.type_attr):
             continue
         violation = _check_type(use, arg, operand, definition)
         if violation is not None:
@@ -343,6 +380,67 @@ def _missing_cast(operands: Sequence[Operand], counts: Counter[str | None]) -> s
         return "; ".join(f"a Cast of {operand.name!r} to {common} is missing" for operand in dict.fromkeys(odd))
     first, second = operands[0], next(operand for operand in operands if operand.type != operands[0].type)
     return f"a Cast is missing: of {second.name!r} to {first.type}, or of {first.name!r} to {second.type}"
+
+
+# -- operands whose types and numbers attributes state ----------------------------------------------------------------
+
+
+def _check_stated(use: Use, definition: OpDef) -> list[ShapeError]:
+    """The violations of attributes, or of the numbers and types of operands if the attributes are right."""
+    violations = [*_check_attributes(use, definition), *_check_required(use, definition)]
+    if violations or use.kind.references:
+        return violations
+    stated = definition.flatten(use.kind.attrs, len(use.inputs) + 1, len(use.outputs) + 1)
+    stated = attrs.evolve(stated, inputs=tuple([_bind(arg, use, definition) for arg in stated.inputs]))
+    violations = [*_check_inputs(use, stated), *_check_outputs(use, stated)]
+    for violation in violations:
+        violation.help = violation.help or _stated_number(use, definition)
+    return violations or [*_check_bound_types(use, stated), *_check_types(use, stated)]
+
+
+def _bind(arg: ArgDef, use: Use, definition: OpDef) -> ArgDef:
+    """An argument with the element type that an attribute, or its default, states."""
+    attribute = definition.attributes.get(arg.type_attr or "")
+    value = None if attribute is None else use.kind.attrs.get(attribute.name, attribute.default)
+    return arg._replace(type=value) if isinstance(value, str) else arg
+
+
+def _stated_number(use: Use, definition: OpDef) -> str | None:
+    """What the attributes state of the number of inputs."""
+    names = dict.fromkeys(arg.number_attr or arg.type_list_attr for arg in definition.inputs if arg.repeated)
+    own = [name for name in names if name and not name.startswith(PRIVATE)]
+    values = [(name, use.kind.attrs.get(name, definition.attributes[name].default)) for name in own]
+    texts = [f"{n!r} {'lists ' if isinstance(v, tuple) else 'is '}{_number(v)}" for n, v in values]
+    return f"the attribute {_join(texts, 'and')}" if texts else None
+
+
+def _number(value: object) -> str:
+    return format_count(len(value), "type") if isinstance(value, tuple) else str(value)
+
+
+def _check_bound_types(use: Use, stated: OpDef) -> Iterator[ShapeError]:
+    """Operands that have another type than the attribute that states it."""
+    operands: dict[tuple[str, str], list[Operand]] = {}
+    for index, operand in enumerate(use.inputs):
+        arg = stated.input(index)
+        if arg is not None and arg.type and arg.type_attr and operand.name and operand.type:
+            operands.setdefault((arg.type_attr, arg.type), []).append(operand)
+    for (variable, type_), bound in operands.items():
+        odd = [operand for operand in dict.fromkeys(bound) if operand.type != type_]
+        if odd:
+            message = (
+                f"the attribute {variable!r} is {type_}, and {_join([f'{o.name!r} is {o.type}' for o in odd], 'and')}"
+            )
+            yield ShapeError(message, code=TYPES_DIFFER, help=_bound_help(variable, type_, bound, odd))
+
+
+def _bound_help(variable: str, type_: str, bound: Sequence[Operand], odd: Sequence[Operand]) -> str | None:
+    """Where a Cast is missing, or which type all operands have; None for types that no Cast returns."""
+    if any(KINDS.get(text or "", "handle") in ("handle", "string") for text in (type_, *(o.type for o in odd))):
+        return None
+    casts = "; ".join(f"a Cast of {operand.name!r} to {type_} is missing" for operand in odd)
+    types = {operand.type for operand in bound}
+    return casts if len(types) > 1 else f"set {variable!r} to {odd[0].type}, or {casts}"
 
 
 def _join(texts: Sequence[str], word: str = "or") -> str:

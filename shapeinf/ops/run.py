@@ -250,20 +250,21 @@ _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
     """Raise ShapeError for an attribute that is not of the kind in its definition, or else in the rule.
 
-    An element type must be one of `DTYPES`. Attributes that are contents of inputs are not checked here: the rule reads
-    them.
+    An element type must be one of `DTYPES`, or None: it is not known. Attributes that are contents of inputs are not
+    checked here: the rule reads them.
     """
     kinds = {} if op_def.rule is None else op_def.rule.kinds
     for name, value in attributes.items():
         defined = op_def.attributes.get(name)
         kind = kinds.get(name) if defined is None or defined.type not in _ATTRIBUTE_TYPES else defined.type
-        if kind is None:
+        if kind is None or value is None:
             continue
         fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:
             fits = all(issubclass(member_type, _MEMBER_TYPES[kind]) for member_type in set(map(type, value)))
         if fits and kind in ("type", "list(type)"):
-            fits = KINDS.keys() >= ({value} if isinstance(value, str) else set(value))  # type: ignore[call-overload]
+            types = {value} if isinstance(value, str) else set(value)  # type: ignore[call-overload]
+            fits = KINDS.keys() >= types - {None}
         if not fits:
             message = f"the attribute {name!r} must be of the kind {kind}"
             raise ShapeError(message, code="S103", operands=(str(value),))

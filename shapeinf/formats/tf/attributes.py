@@ -21,11 +21,12 @@ MAX_NESTING = 16
 class AttributeValue:
     """The value of an attribute, or a `reference`: the name of an attribute of the function around the node.
 
-    The value is None for a reference, and if the file has none.
+    The value is None for a reference, for an unknown element type, and if the file has none (`is_absent`).
     """
 
     value: object = None
     reference: str = ""
+    is_absent: bool = False
 
 
 def text(data: bytes) -> str:
@@ -46,7 +47,7 @@ def read_entry(buffer: Buffer, pos: int, end: int) -> tuple[bytes, int, int]:
 
 def read_attribute(buffer: Buffer, pos: int, end: int, depth: int = 0) -> AttributeValue:
     """An AttrValue; of several values the last one counts, as protocol buffers define it."""
-    result = AttributeValue()
+    result = AttributeValue(is_absent=True)
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == 9 and kind == BYTES:
             result = AttributeValue(None, text(buffer[start:stop]))

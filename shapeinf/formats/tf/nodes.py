@@ -176,6 +176,6 @@ def _decode_kind(op: bytes, buffer: Buffer, entries: dict[bytes, tuple[int, int]
         attribute = read_attribute(buffer, start, stop)
         if attribute.reference:
             references[text(key)] = attribute.reference
-        elif attribute.value is not None:
+        elif not attribute.is_absent:
             values[text(key)] = attribute.value
     return NodeKind(text(op), "", values, "", references)

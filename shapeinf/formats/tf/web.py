@@ -36,6 +36,7 @@ def read_web_model(document: Mapping[str, Any], where: str, folder: str | None, 
     graph = read_graph_def(data, 0, len(data), {}, chosen)
     weights = stored_weights(document, where)
     graph.model = WebModel(weights, folder)
+    graph.lenient = True
     for name, weight in weights.items():
         value = graph.constants.get(f"{name}:0")
         if value is not None:

@@ -10,6 +10,7 @@ BATCHED_PLACES = np.array([[0, 0, 1], [0, 3, 4], [1, 2, 2]], np.int64)
 SQUARE_PLACES = np.array([[0, 0], [1, 1], [2, 2], [3, 3]], np.int64)
 
 
+LABEL = np.int64(-1)
 LABELS = np.array([[0, 0], [1, 0], [2, 1]], np.int64)
 
 
@@ -68,7 +69,16 @@ SPARSE = [
             {"x": "float32[6, 3, 5]"},
             [
                 step("d", op, "x", np.array([6, 4, 2], np.int32), T=FLOAT, **attributes),
-                step("dense", "SparseToDense", "d", f"d:{shape}", f"d:{values}", -1, Tindices="int64", T="int64"),
+                step(
+                    "dense",
+                    "SparseToDense",
+                    "d",
+                    f"d:{shape}",
+                    f"d:{values}",
+                    np.int64(-1),
+                    Tindices="int64",
+                    T="int64",
+                ),
                 step("far", "EditDistance", *operands, *operands, T="int64"),
                 step("near", "EditDistance", *operands, LABELS, longs(1, 2, 3), longs(3, 4), T="int64"),
             ],
