@@ -55,7 +55,15 @@ def _extend(graph: Graph, number: int, node: Node, program: Program) -> None:
         _add(graph, "Maximum", name, [f"m{number}:0", "low:0"], {"T": "int64"})
         _add(graph, "Fill", f"t{number}", [f"{name}:0", "zero:0"], {"T": "float32", "index_type": "int64"})
     else:
-        _add(graph, operator_of(node), name, operands, {"T": program.nodes[node.operands[-1]].dtype})
+        dtype = program.nodes[node.operands[-1]].dtype
+        _add(graph, operator_of(node) if _allows(node, dtype) else "Identity", name, operands, {"T": dtype})
+
+
+def _allows(node: Node, dtype: str) -> bool:
+    """Whether the operator of a node is defined for a type, as signs are not for unsigned ones: there is no value then."""
+    op_def = dialect.lookup("", operator_of(node), PRODUCER)
+    allowed = None if op_def is None else op_def.attributes["T"].allowed
+    return allowed is None or dtype in allowed
 
 
 def _add(graph: Graph, op: str, name: str, operands: list[str], attributes: dict[str, Any]) -> None:
