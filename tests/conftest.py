@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 collect_ignore = [
     "differential/pnnx/networks.py",  # classes of torch, for the program that records them
-    "differential/tf/definition_cases.py",  # objects of TensorFlow, for the sweep and the program that records a part of it
+    "differential/tf/definition_cases.py",  # objects of TensorFlow, for a sweep and for what records a part of it
     "typing/user_script.py",  # registers operators; a test runs it in a process of its own
 ]
 

@@ -60,7 +60,7 @@ def _extend(graph: Graph, number: int, node: Node, program: Program) -> None:
 
 
 def _allows(node: Node, dtype: str) -> bool:
-    """Whether the operator of a node is defined for a type, as signs are not for unsigned ones: there is no value then."""
+    """Whether the operator of a node is defined for a type; signs are not for unsigned ones, and there is no value."""
     op_def = dialect.lookup("", operator_of(node), PRODUCER)
     allowed = None if op_def is None else op_def.attributes["T"].allowed
     return allowed is None or dtype in allowed
