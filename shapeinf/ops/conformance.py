@@ -236,6 +236,8 @@ def _fits(kind: str, value: object) -> bool:
     item = _LISTS.get(kind) or (kind[5:-1] if kind.startswith("list(") else "")
     if item:
         return isinstance(value, tuple) and all(_fits(item, each) for each in _items(value))
+    if kind == "type":
+        return isinstance(value, str) and value in KINDS
     classes = _KINDS.get(kind)
     if classes is None:
         return True
@@ -256,7 +258,8 @@ def _shorten(value: object) -> str:
 
 
 def _check_required(use: Use, definition: OpDef) -> Iterator[ShapeError]:
-    names = [] if use.in_file else [(arg.type_attr, arg.type_list_attr, arg.number_attr) for arg in definition.inputs]
+    args = () if use.in_file else (*definition.inputs, *definition.outputs)
+    names = [(arg.type_attr, arg.type_list_attr, arg.number_attr) for arg in args]
     inferred = {name for group in names for name in group}
     for name, attribute in definition.attributes.items():
         if name in inferred:
@@ -399,9 +402,10 @@ def _check_stated(use: Use, definition: OpDef) -> list[ShapeError]:
 
 
 def _bind(arg: ArgDef, use: Use, definition: OpDef) -> ArgDef:
-    """An argument with the element type that an attribute, or its default, states."""
+    """An argument with the element type that an attribute states, or its default: in files alone."""
     attribute = definition.attributes.get(arg.type_attr or "")
-    value = None if attribute is None else use.kind.attrs.get(attribute.name, attribute.default)
+    default = attribute.default if attribute is not None and use.in_file else None
+    value = None if attribute is None else use.kind.attrs.get(attribute.name, default)
     return arg._replace(type=value) if isinstance(value, str) else arg
 
 

@@ -257,7 +257,7 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
     for name, value in attributes.items():
         defined = op_def.attributes.get(name)
         kind = kinds.get(name) if defined is None or defined.type not in _ATTRIBUTE_TYPES else defined.type
-        if kind is None or value is None:
+        if kind is None or (value is None and kind == "type"):
             continue
         fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:

@@ -15,6 +15,8 @@ COLUMNS = {"columns": np.int32(1), "rows": np.int32(0), "four": np.zeros((4, 2),
 
 GRADIENT = {"Tin": ("float32", "float32"), "Tout": ("float32",)}
 BATCHING = {"Tin": ("float32",), "Tcaptured": (), "Tout": ("float32",)}
+BATCHING |= {"num_batch_threads": 1, "max_batch_size": 8, "batch_timeout_micros": 1}
+UNKNOWN = DeclaredType(dims=None)
 
 
 def concat(parts, axis, name):
@@ -60,13 +62,16 @@ def case(*names, index="index"):
         ([call("outer")], "float32[2*N, 3]"),
         ([call("four")], "float32[4, 5]"),  # certain to run: N is 4
         ([node("TPUPartitionedCall", ["x", "index"], "y", f=ref("tall"))], "float32[2*N, 3]"),
-        ([node("RemoteCall", ["p", "x"], "y", f=ref("wide"))], "float32[N, 6]"),
+        ([node("AsString", ["p"], "t"), node("RemoteCall", ["t", "x"], "y", f=ref("wide"))], "float32[N, 6]"),
         ([node("XlaLaunch", ["x"], "y", function=ref("wide"))], "float32[N, 6]"),
         ([node("BatchFunction", ["x"], "y", f=ref("wide"), **BATCHING)], "float32[N, 6]"),
         ([node("BatchFunction", ["x"], "y", f=ref("same"), **BATCHING)], "float32[N, 3]"),
         ([node("tall", ["x"], "y")], "float32[2*N, 3]"),  # old style: the function is the operator
         ([node("SymbolicGradient", ["x", "x"], "y", f=ref("tall"), **GRADIENT)], "float32[N, 3]"),
-        ([node("MapDefun", ["x"], "y", Targuments=("float32",), f=ref("same"), output_shapes=())], "float32[N, 3]"),
+        (
+            [node("MapDefun", ["x"], "y", Targuments=("float32",), f=ref("same"), output_shapes=(UNKNOWN,))],
+            "float32[N, 3]",
+        ),
     ],
 )
 def test_calls(nodes, expected):
