@@ -482,9 +482,10 @@ class Inference:
             step = self.compiled.step(index)
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
             return self._set_unknown(step, note, types)
-        if outcome.fresh or outcome.warnings:
+        reported = outcome.warnings or outcome.violations
+        if outcome.fresh or reported:
             self.created_unknowns = True
-        if outcome.warnings or outcome.unknown is not None:
+        if reported or outcome.unknown is not None:
             self._report_outcome(self.compiled.step(index), outcome, types)
         return numbers
 
@@ -493,14 +494,16 @@ class Inference:
 
         Raises a violation in strict mode.
         """
-        for warning in outcome.warnings:
-            is_schema_violation = warning.code != "S101"
-            if is_schema_violation and self.strict:
-                raise warning
-            site = self.path + step.site
-            severity: Severity = "error" if is_schema_violation else "warning"
-            note = warning.as_diagnostic(site, str(step.operation), self.operands(step), severity)
-            self.node_diagnostics.setdefault(step.index, []).append(note)
+        if outcome.violations and self.strict:
+            raise outcome.violations[0]
+        severities: tuple[tuple[Severity, tuple[ShapeError, ...]], ...] = (
+            ("warning", outcome.warnings),
+            ("error", outcome.violations),
+        )
+        for severity, errors in severities:
+            for error in errors:
+                note = error.as_diagnostic(self.path + step.site, str(step.operation), self.operands(step), severity)
+                self.node_diagnostics.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
 

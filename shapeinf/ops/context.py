@@ -65,6 +65,7 @@ class InferenceContext:
     wanted: tuple[bool, ...] = ()
     """For each output that the node lists, whether it has a name."""
     warnings: tuple[ShapeError, ...] = ()
+    violations: tuple[ShapeError, ...] = ()
     bodies: Mapping[str, Body] = _NO_BODIES
     written: Mapping[str, object] = _NOTHING
     """The attributes of the node as the file has them, with `InputContents` where they are contents of inputs."""
@@ -223,8 +224,8 @@ class InferenceContext:
             self.warnings = (*self.warnings, error)
 
     def report(self, error: ShapeError) -> None:
-        """Report a violation, which the types of the outputs do not depend on: they are those that the rule returns."""
-        self.warnings = (*self.warnings, error)
+        """Report a violation for which a runtime does not load the model; the rule still returns the outputs."""
+        self.violations = (*self.violations, error)
 
     def state_types(self, *types: Type | str | None) -> None:
         """State the types of the outputs, in order, as they are even where the rule fails; a name is an element type.

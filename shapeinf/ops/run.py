@@ -36,19 +36,26 @@ class Outcome:
     """The output types of one call.
 
     `unknown` is the reason why they are unknown, else None. `fresh`: the call created unknowns, which have the name of
-    its node, so that no other node may reuse the outcome. `warnings` are violations that the types do not depend on.
+    its node, so that no other node may reuse the outcome. The types depend neither on `warnings`, of a node that fails
+    when it runs, nor on `violations`, for which a runtime does not load the model.
     """
 
-    __slots__ = ("fresh", "types", "unknown", "warnings")
+    __slots__ = ("fresh", "types", "unknown", "violations", "warnings")
 
     def __init__(
-        self, types: Sequence[Type], unknown: str | None, fresh: bool, warnings: tuple[ShapeError, ...] = ()
+        self,
+        types: Sequence[Type],
+        unknown: str | None,
+        fresh: bool,
+        warnings: tuple[ShapeError, ...] = (),
+        violations: tuple[ShapeError, ...] = (),
     ) -> None:
-        """Without warnings by default."""
+        """Without warnings and violations by default."""
         self.types = types
         self.unknown = unknown
         self.fresh = fresh
         self.warnings = warnings
+        self.violations = violations
 
 
 class Contents(enum.Enum):
@@ -146,18 +153,18 @@ class Call:
             keywords = self._read_keywords() if self._keywords is None else self._keywords
             result = self._run_raw(c) if rule.raw else rule.function(c, *rule.arguments(inputs), **keywords)
         except NotKnown as unknown:
-            return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings)
+            return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings, c.violations)
         except ShapeError as error:
             error.outputs = c.outputs_of_error
             raise
         if self.outputs == 1 and not isinstance(result, tuple):
-            outcome = Outcome((self.fill_type(result, 0, inputs),), None, c.created_unknowns, c.warnings)
+            outcome = Outcome((self.fill_type(result, 0, inputs),), None, c.created_unknowns, c.warnings, c.violations)
             if not inputs and not c.created_unknowns:
                 self._constant = outcome
             return outcome
         results = result if isinstance(result, tuple) else (result,)
         types = [self.fill_type(results[i] if i < len(results) else None, i, inputs) for i in range(self.outputs)]
-        return Outcome(types, None, c.created_unknowns, c.warnings)
+        return Outcome(types, None, c.created_unknowns, c.warnings, c.violations)
 
     def _read_keywords(self) -> dict[str, object]:
         """The keyword arguments of the rule."""

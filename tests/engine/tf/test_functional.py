@@ -153,7 +153,7 @@ def test_both_branches_fail():
 def test_declared_shapes_never_replace_what_is_inferred(declared, expected, warned):
     result = infer(model(if_("tall", "tall", output_shapes=(DeclaredType(dims=declared),))))
     assert str(result.tensors["y:0"].shape) == expected
-    assert [note.code for note in result.diagnostics] == ["S120"] * warned
+    assert [(note.severity, note.code) for note in result.diagnostics] == [("warning", "S120")] * warned
 
 
 def test_declared_shapes_complete_what_is_unknown():
