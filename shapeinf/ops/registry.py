@@ -215,12 +215,7 @@ class Dialect:
         >>> toy.cost_rule("", "Same", 1) is same
         True
         """
-
-        def register(function: CostFunction) -> CostFunction:
-            self._costs.add(domain, names, since, function)
-            return function
-
-        return register
+        return self._costs.decorator(domain, names, since)
 
     def axes(self, *names: str, since: int = 1, domain: str = "") -> Callable[[AxisFunction], AxisFunction]:
         """Register the decorated function as the axis rule of these operators from a version on.
@@ -233,12 +228,7 @@ class Dialect:
         >>> toy.axis_rule("", "Same", 1) is same
         True
         """
-
-        def register(function: AxisFunction) -> AxisFunction:
-            self._axes.add(domain, names, since, function)
-            return function
-
-        return register
+        return self._axes.decorator(domain, names, since)
 
     def run_values(self, *names: str, since: int = 1, domain: str = "") -> Callable[[ValueFunction], ValueFunction]:
         """Register the decorated function as the value rule of these operators from a version on.
@@ -246,12 +236,7 @@ class Dialect:
         A value rule returns, by position, the number that all elements of an input have in a run at some sizes, where
         a runtime refuses most others: the lengths of a cache, for example.
         """
-
-        def register(function: ValueFunction) -> ValueFunction:
-            self._run_values.add(domain, names, since, function)
-            return function
-
-        return register
+        return self._run_values.decorator(domain, names, since)
 
     @property
     def cost_problems(self) -> list[str]:

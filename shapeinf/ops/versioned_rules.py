@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from shapeinf.sharing import BUILD_LOCK
 
 R = TypeVar("R")
+F = TypeVar("F")
 
 
 class VersionedRules(Generic[R]):
@@ -29,6 +30,15 @@ class VersionedRules(Generic[R]):
         for name in names:
             versions = self._rules.setdefault((domain, name), [])
             versions[:] = sorted([*(v for v in versions if v[0] != since), (since, rule)], key=lambda v: v[0])
+
+    def decorator(self, domain: str, names: Iterable[str], since: int) -> Callable[[F], F]:
+        """A decorator that adds a function as the rule of some operators from a version on."""
+
+        def register(function: F) -> F:
+            self.add(domain, names, since, cast("R", function))  # the callers bind F to kinds of R
+            return function
+
+        return register
 
     def operators(self) -> set[tuple[str, str]]:
         """(domain, op) of every operator with a rule that is registered so far."""
