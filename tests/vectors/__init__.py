@@ -4,7 +4,7 @@ They are in `vectors.tar.xz`, which is unpacked on first use. The folder SHAPEIN
 `../shared/conformance` beside the project, replaces it: tests run on other vectors of the same form, too.
 
 The data is derived from test suites under the Apache License 2.0 (TensorFlow, onnx, NNEF-Tools, tract, minimalloc) and
-from the text models of KuiperInfer (MIT); the models of networks were exported for this project, with random weights.
+from the text models of KuiperInfer; the models of networks were exported for this project, with random weights.
 `tools/make_vectors.py` writes the archive.
 """
 
