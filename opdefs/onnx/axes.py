@@ -26,6 +26,21 @@ from opdefs.rules.axis_uses import (
     trailing,
     windows,
 )
+from opdefs.rules.positions import (
+    added,
+    chosen,
+    converted,
+    joined,
+    matched,
+    matched_updates,
+    matches_along,
+    matches_columns,
+    moved,
+    multiplied,
+    selected,
+    subtracted,
+    updated,
+)
 from shapeinf.errors import NotKnown
 from shapeinf.ops import CostContext
 from shapeinf.ops.axes import AxisUse
@@ -43,7 +58,7 @@ onnx.axes(
     *("RegexFullMatch", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign"),
     *("Sqrt", "StringConcat", "Sub", "Sum", "Swish", "SwiGLU", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor"),
     *("Constant", "ConstantOfShape", "Expand", "Tile", "Shape", "Size", "Transpose", "Det", "Einsum", "Gemm", "MatMul"),
-    *("MatMulInteger", "QLinearMatMul", "QuantizeLinear", "DequantizeLinear", "Gather", "GatherND"),
+    *("MatMulInteger", "QLinearMatMul", "QuantizeLinear", "DequantizeLinear"),
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
     *("ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin", "Reshape", "Flatten", "Squeeze", "Unsqueeze"),
 )(separate)
@@ -111,7 +126,6 @@ def dft_along_input(c: CostContext, position: int, axis: int) -> AxisUse:
     return all_but(axes)(c, position, axis) if position == 0 else AxisUse.MIXED
 
 
-@onnx.axes("ScatterND")
 def scatter_nd(c: CostContext, position: int, axis: int) -> AxisUse:
     """The indices select items of the first axes."""
     indices = c.input(1)
@@ -120,6 +134,25 @@ def scatter_nd(c: CostContext, position: int, axis: int) -> AxisUse:
         return AxisUse.MIXED
     first = length if position == 0 else rank_of(c, 1) - 1
     return AxisUse.SEPARATE if axis >= first else AxisUse.MIXED
+
+
+# -- positions of the own item -----------------------------------------------------------------------------------------
+
+matches_item = matches_along(attribute_axis(default=0))
+matches_row = matches_columns(lambda c: c.integer("batch_dims"))
+onnx.axes("Gather")(matched(separate, matches_item))
+onnx.axes("GatherND")(matched(separate, matches_row))
+onnx.axes("ScatterND")(matched_updates(scatter_nd, matches_row))
+onnx.positions("Gather")(selected(matches_item, 0, 1))
+onnx.positions("GatherND")(selected(matches_row, 0, 1))
+onnx.positions("ScatterND")(updated(matches_row))
+onnx.positions("Identity", "Cast", "CastLike")(converted)
+onnx.positions("Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "Expand", "Tile", "Slice")(moved)
+onnx.positions("Add")(added)
+onnx.positions("Sub")(subtracted)
+onnx.positions("Mul")(multiplied)
+onnx.positions("Where")(chosen(0, 1, 2))
+onnx.positions("Concat")(joined(lambda c: range(len(c.types)), attribute_axis(default=1)))
 
 
 @onnx.axes("ReverseSequence")

@@ -122,7 +122,7 @@ class Search:
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
             result = self._infer(graph, self.name)
         mixing = find_mixing(result.inference, result.scope.symbol(self.name))
-        return None if mixing is None else Obstacle(mixing.step.index, str(mixing), mixing.spatial)
+        return None if mixing is None else Obstacle(mixing.index, str(mixing), mixing.spatial)
 
     def _output_obstacles(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that have the old size on the changed axis, and the symbol on another."""
