@@ -43,7 +43,7 @@ from opdefs.rules.positions import (
 )
 from shapeinf.errors import NotKnown
 from shapeinf.ops import CostContext
-from shapeinf.ops.axes import AxisUse
+from shapeinf.ops.axes import AxisContext, AxisUse
 
 MS = "com.microsoft"
 NCHWC = "com.microsoft.nchwc"
@@ -103,20 +103,20 @@ onnx.axes("Rfft", domain=MS)(trailing(1))
 
 
 @onnx.axes("OneHot")
-def one_hot(c: CostContext, position: int, axis: int) -> AxisUse:
+def one_hot(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The indices are items; the new axis counts."""
     return AxisUse.SEPARATE if position == 0 and c.has_input(0) else AxisUse.MIXED
 
 
 @onnx.axes("DFT")
-def dft(c: CostContext, position: int, axis: int) -> AxisUse:
+def dft(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The last axis has the parts of complex numbers, before opset 20 the axis of the transform is an attribute."""
     rank = rank_of(c)
     return all_but(lambda c: [rank - 1, *(attribute_axis("axis", 1)(c) or ())])(c, position, axis)
 
 
 @onnx.axes("DFT", since=20)
-def dft_along_input(c: CostContext, position: int, axis: int) -> AxisUse:
+def dft_along_input(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The axis of the transform is an input."""
 
     def axes(c: CostContext) -> list[int] | None:
@@ -126,7 +126,7 @@ def dft_along_input(c: CostContext, position: int, axis: int) -> AxisUse:
     return all_but(axes)(c, position, axis) if position == 0 else AxisUse.MIXED
 
 
-def scatter_nd(c: CostContext, position: int, axis: int) -> AxisUse:
+def scatter_nd(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The indices select items of the first axes."""
     indices = c.input(1)
     length = indices[-1] if indices.dims else 0
@@ -156,7 +156,7 @@ onnx.positions("Concat")(joined(lambda c: range(len(c.types)), attribute_axis(de
 
 
 @onnx.axes("ReverseSequence")
-def reverse_sequence(c: CostContext, position: int, axis: int) -> AxisUse:
+def reverse_sequence(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Each item is reversed along the time axis, up to its length."""
     if position:
         return AxisUse.ALIGNED
@@ -201,7 +201,7 @@ def pad_amounts(c: CostContext, axis: int) -> Sequence[object]:
 
 
 @onnx.axes("Resize", "Upsample")
-def resize(c: CostContext, position: int, axis: int) -> AxisUse:
+def resize(c: AxisContext, position: int, axis: int) -> AxisUse:
     """An axis that keeps its size with a scale of 1 keeps its items."""
     sizes = c.version >= 11 and c.has_input(3)
     named = c.integers("axes") or None
@@ -223,7 +223,7 @@ def resize(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @onnx.axes("CenterCropPad")
-def center_crop_pad(c: CostContext, position: int, axis: int) -> AxisUse:
+def center_crop_pad(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The axes that are not listed stay."""
     axes = c.integers("axes")
     stays = bool(axes) and axis not in [a % rank_of(c) for a in axes]
@@ -247,7 +247,7 @@ onnx.axes("QLinearAveragePool", "QLinearGlobalAveragePool", domain=MS)(
 
 @onnx.axes("FusedConv", domain=MS)
 @onnx.axes("Conv", domain=NCHWC)
-def convolution_with_sum(c: CostContext, position: int, axis: int) -> AxisUse:
+def convolution_with_sum(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The fourth input, of the shape of the output, is added."""
     if position in (0, 3) and axis == 0:
         return AxisUse.ALIGNED
@@ -265,7 +265,7 @@ onnx.axes("STFT")(leading(1))
 
 
 @onnx.axes("MaxPool")
-def max_pool(c: CostContext, position: int, axis: int) -> AxisUse:
+def max_pool(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The second output has positions in the whole tensor."""
     return AxisUse.MIXED if axis < 2 and c.has_output(1) else pool(c, position, axis)
 
@@ -280,14 +280,14 @@ onnx.axes("SkipGroupNorm", domain=MS)(items_at((0, 0, None), (1, 0, 4)))
 
 
 @onnx.axes("BatchNormalization")
-def batch_normalization(c: CostContext, position: int, axis: int) -> AxisUse:
+def batch_normalization(c: AxisContext, position: int, axis: int) -> AxisUse:
     """In inference element by element; in training with the statistics of the batch."""
     trains = c.integer("training_mode") != 0 or (c.version < 9 and c.attribute("is_test") == 0)
     return AxisUse.MIXED if trains or any(map(c.has_output, range(1, 5))) else AxisUse.SEPARATE
 
 
 @onnx.axes("InstanceNormalization", "GroupNormalization")
-def statistics_of_images(c: CostContext, position: int, axis: int) -> AxisUse:
+def statistics_of_images(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Each channel, or group of channels, of each item has its statistics."""
     if position:
         return AxisUse.MIXED
@@ -301,14 +301,14 @@ def statistics_of_images(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @onnx.axes("GRU", "LSTM", "RNN")
-def recurrent(c: CostContext, position: int, axis: int) -> AxisUse:
+def recurrent(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The axis 1 of the input and of the states is the batch, the axis 0 with `layout` 1."""
     item = 0 if position == 4 or c.integer("layout") == 1 else 1
     return AxisUse.ALIGNED if position in (0, 4, 5, 6) and axis == item else AxisUse.MIXED
 
 
 @onnx.axes("Attention")
-def attention(c: CostContext, position: int, axis: int) -> AxisUse:
+def attention(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Queries, keys, values, caches and lengths begin with the batch, a mask only with rank 4."""
     is_batch = axis == 0 and (position != 3 or has_rank(c, 3, 4))
     return AxisUse.ALIGNED if is_batch else AxisUse.MIXED
@@ -335,6 +335,6 @@ onnx.axes("LinearClassifier", "LinearRegressor", "SVMClassifier", "SVMRegressor"
 
 
 @onnx.axes("FeatureVectorizer", domain=ML)
-def feature_vectorizer(c: CostContext, position: int, axis: int) -> AxisUse:
+def feature_vectorizer(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Rows of several inputs are joined."""
     return AxisUse.ALIGNED if axis == 0 and has_rank(c, position, 2) else AxisUse.MIXED

@@ -21,7 +21,7 @@ from opdefs.rules.axis_uses import (
     windows,
 )
 from shapeinf.ops import CostContext
-from shapeinf.ops.axes import AxisUse
+from shapeinf.ops.axes import AxisContext, AxisUse
 
 
 def each(*templates: str) -> list[str]:
@@ -54,13 +54,13 @@ pnnx.axes("torch.arange", "torch.masked_select", "torch.diag", *each("nn.MaxUnpo
 
 
 @pnnx.axes("torch.max", "torch.min")
-def extreme(c: CostContext, position: int, axis: int) -> AxisUse:
+def extreme(c: AxisContext, position: int, axis: int) -> AxisUse:
     """A reduction, or element by element with a second tensor."""
     return AxisUse.SEPARATE
 
 
 @pnnx.axes("pnnx.Expression")
-def expression(c: CostContext, position: int, axis: int) -> AxisUse:
+def expression(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Element by element; an expression that reads sizes may compute with the number of items."""
     return AxisUse.MIXED if "size(" in c.text("expr") else AxisUse.SEPARATE
 
@@ -125,7 +125,7 @@ pnnx.axes(
 
 
 @pnnx.axes("F.pad")
-def pad(c: CostContext, position: int, axis: int) -> AxisUse:
+def pad(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Two amounts for each of the last axes."""
     amounts = c.attribute("pad")
     if not isinstance(amounts, tuple):
@@ -134,13 +134,13 @@ def pad(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @pnnx.axes("Tensor.slice", "Tensor.slice_copy", "torch.narrow", "Tensor.repeat", "torch.tile")
-def part(c: CostContext, position: int, axis: int) -> AxisUse:
+def part(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Torch has no negative steps: an axis that keeps its size keeps its items."""
     return AxisUse.SEPARATE if position == 0 else AxisUse.MIXED
 
 
 @pnnx.axes("F.batch_norm", "F.instance_norm")
-def norm_of_channels(c: CostContext, position: int, axis: int) -> AxisUse:
+def norm_of_channels(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Of inference, or with the statistics of each item."""
     if c.op_def.name == "F.batch_norm":
         return AxisUse.SEPARATE
@@ -148,7 +148,7 @@ def norm_of_channels(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @pnnx.axes("nn.GRU", "nn.LSTM", "nn.RNN")
-def recurrent(c: CostContext, position: int, axis: int) -> AxisUse:
+def recurrent(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The states have the items on axis 1, the input with `batch_first` on axis 0; without items all have rank 2."""
     if position > 2 or rank_of(c, position) != 3:
         return AxisUse.MIXED

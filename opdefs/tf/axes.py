@@ -21,7 +21,7 @@ from opdefs.rules.axis_uses import (
 )
 from opdefs.tf.dialect import tf
 from shapeinf.ops import CostContext
-from shapeinf.ops.axes import AxisRule, AxisUse
+from shapeinf.ops.axes import AxisContext, AxisRule, AxisUse
 
 tf.axes(
     *("Abs", "Acos", "Acosh", "Add", "AddN", "AddV2", "ApproximateEqual", "Asin", "Asinh", "Atan", "Atan2", "Atanh"),
@@ -81,7 +81,7 @@ tf.axes("ReverseSequence")(items_at((1, 0, None)))
 def along(axis_input: int, tensor: int) -> AxisRule:
     """Every axis but the one in the contents of an input; `tensor` is the position of a tensor with that axis."""
 
-    def rule(c: CostContext, position: int, axis: int) -> AxisUse:
+    def rule(c: AxisContext, position: int, axis: int) -> AxisUse:
         listed, rank = input_axes(axis_input)(c), rank_of(c, tensor)
         stays = listed is not None and all(axis != item % rank for item in listed)
         return AxisUse.SEPARATE if stays else AxisUse.MIXED
@@ -95,7 +95,7 @@ tf.axes("SplitV")(along(2, 0))
 
 
 @tf.axes("OneHot")
-def one_hot(c: CostContext, position: int, axis: int) -> AxisUse:
+def one_hot(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The indices are items; the new axis counts."""
     return AxisUse.SEPARATE if position == 0 else AxisUse.MIXED
 
@@ -108,7 +108,7 @@ def pad_amounts(c: CostContext, axis: int) -> Sequence[object]:
 
 
 @tf.axes("StridedSlice")
-def strided_slice(c: CostContext, position: int, axis: int) -> AxisUse:
+def strided_slice(c: AxisContext, position: int, axis: int) -> AxisUse:
     """With positive steps, an axis that keeps its size keeps its items."""
     positive = all(isinstance(step, int) and step > 0 for step in c.contents(3))
     return AxisUse.SEPARATE if position == 0 and positive else AxisUse.MIXED
@@ -134,13 +134,13 @@ tf.axes("AdjustContrastv2", "AdjustHue", "AdjustSaturation", "HSVToRGB", "RGBToH
 
 
 @tf.axes("MaxPoolWithArgmax")
-def max_pool_with_argmax(c: CostContext, position: int, axis: int) -> AxisUse:
+def max_pool_with_argmax(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Positions are those in an item unless they include the batch."""
     return AxisUse.MIXED if c.attribute("include_batch_in_index") is True else convolution(c, position, axis)
 
 
 @tf.axes("Conv2DBackpropInput")
-def transposed_convolution(c: CostContext, position: int, axis: int) -> AxisUse:
+def transposed_convolution(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The image is the third input, after the sizes and the filter."""
     if position == 0:
         return AxisUse.SEPARATE if axis == 0 else AxisUse.SPATIAL
@@ -150,7 +150,7 @@ def transposed_convolution(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @tf.axes("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx")
-def batch_norm(c: CostContext, position: int, axis: int) -> AxisUse:
+def batch_norm(c: AxisContext, position: int, axis: int) -> AxisUse:
     """In inference element by element; in training with the statistics of the batch."""
     return AxisUse.MIXED if c.attribute("is_training", True) else AxisUse.SEPARATE
 

@@ -3,7 +3,7 @@
 An axis rule is a function of an operator, next to its shape function and its cost rule:
 
     @onnx.axes("PatchMerge", domain="com.example")
-    def patch_merge(c: CostContext, position: int, axis: int) -> AxisUse:
+    def patch_merge(c: AxisContext, position: int, axis: int) -> AxisUse:
         return AxisUse.SEPARATE if (position, axis) == (0, 0) else AxisUse.MIXED
 
 It covers only what shapes do not show: an axis that the operator sums over is not in its output, so that this needs no
@@ -123,7 +123,7 @@ def _evenly_spaced(type_: Progression, number: Dimension, axis: int | None) -> P
     low = high = type_.base
     for k, (size, own) in enumerate(zip(type_.shape, type_.steps, strict=True)):
         if k == axis:
-            size = substitute(size, {number: 1})  # of one item  # noqa: PLW2901
+            size = substitute(size, {number: 1})  # of one item
             step = own * size
         last = own * (size - 1)
         low, high = (low, high + last) if own > 0 else (low + last, high)

@@ -232,7 +232,9 @@ class Dialect:
         """
         return self._axes.decorator(domain, names, since)
 
-    def positions(self, *names: str, since: int = 1, domain: str = "") -> Callable[[PositionFunction], PositionFunction]:
+    def positions(
+        self, *names: str, since: int = 1, domain: str = ""
+    ) -> Callable[[PositionFunction], PositionFunction]:
         """Register the decorated function as the position rule of these operators from a version on."""
         return self._positions.decorator(domain, names, since)
 

@@ -225,11 +225,12 @@ class _NodeItems:
         if source is not None and source in self.axes:
             self.check_view(source, output)
             return
+        known = isinstance(output, Progression)
+        uses = {} if known else {i: self._use(i, own[0]) for i, own in self.axes.items()}
         if not self._is_multiple(output.shape[axis]):
             raise _MixedItemsError(f"axis {axis} of its output has {output.shape[axis]} items")
-        if isinstance(output, Progression):
-            return  # its contents are known: see note_positions
-        uses = {i: self._use(i, own[0]) for i, own in self.axes.items()}
+        if known:
+            return  # see note_positions
         probe = _Probe(self, uses)
         if any(probe.is_data(i, index, axis) for i in self.numbers if not self._is_shape(i, output, axis)):
             raise _MixedItemsError("it computes with the number of items")

@@ -79,8 +79,7 @@ class Search:
         return self._infer(graph, size)
 
     def _infer(self, graph: Graph, size: int | str) -> Result:
-        inputs = {**self.options.inputs_by_name(graph), **{name: {axis: size} for name, axis in self.axes.items()}}
-        return infer(graph, attrs.evolve(self.options, inputs=inputs))
+        return infer(graph, self.options, ({name: {axis: size} for name, axis in self.axes.items()},))
 
     def first_obstacle(self, result: Result) -> Obstacle | None:
         """The first obstacle in the order of the nodes."""
