@@ -77,6 +77,7 @@ onnx.axes("Binarizer", "LabelEncoder", "OneHotEncoder", "ArrayFeatureExtractor",
 onnx.axes("EyeLike", "Range", "DynamicQuantizeLinear", "NonZero", "Unique", "NonMaxSuppression", "MaxUnpool")(mixed)
 onnx.axes("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix", "StringSplit")(mixed)
 onnx.axes("Range", "Unique", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "IsAllFinite", domain=MS)(mixed)
+onnx.axes("Tokenizer", domain=MS)(mixed)  # items with fewer tokens than another are padded
 
 along_attribute = all_but(attribute_axis())
 onnx.axes("Compress")(along_attribute)
@@ -328,6 +329,16 @@ onnx.axes("MoE", "QMoE", domain=MS)(leading(1, 1))
 # -- losses, classical models ------------------------------------------------------------------------------------------
 
 onnx.axes("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")(leading(1, 1))
+onnx.axes("ZipMap", domain=ML)(leading(1))
+
+
+@onnx.axes("StringNormalizer")
+def string_normalizer(c: AxisContext, position: int, axis: int) -> AxisUse:
+    """Texts are changed one by one, unless some are left out."""
+    return AxisUse.MIXED if c.attribute("stopwords") else AxisUse.SEPARATE
+
+
+onnx.axes("TfIdfVectorizer")(items_at((0, 0, 2)))
 onnx.axes("Normalizer", domain=ML)(items_at((0, 0, 2)))
 onnx.axes("Imputer", "Scaler", domain=ML)(items_at((0, 0, 2)))
 onnx.axes("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML)(items_at((0, 0, 2)))

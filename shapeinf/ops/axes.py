@@ -31,7 +31,8 @@ class AxisUse(Enum):
 
     SEPARATE = "separate"
     """An item of the output at the axis that has its size is computed from the item at the same index alone, and all
-    items are computed alike. Where no axis of an output has its size, the items are combined."""
+    items are computed alike. Where no axis of an output has its size, the items are combined. The axis of a sequence of
+    maps is its length."""
     ALIGNED = "aligned"
     """As SEPARATE, and the items of all inputs with this use belong together by index, even if their sizes differ."""
     MIXED = "mixed"

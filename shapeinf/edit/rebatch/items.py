@@ -21,7 +21,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type, dims_in
+from shapeinf.lattice import MapType, PartialTensor, Progression, SequenceType, Shape, TensorType, Type, dims_in
 from shapeinf.ops import InputUse
 from shapeinf.ops.axes import ITEM_DATA, UNKNOWN_POSITIONS, AxisContext, AxisUse, Columns, contents_positions
 
@@ -61,10 +61,11 @@ class _Numbered:
 class _Known:
     """What is known of values, by slot.
 
-    `counts` depend on the number of items without displaying it.
+    `counts` depend on the number of items without displaying it; `sequences` have an element for each item.
     """
 
     counts: set[int] = attrs.Factory(set)
+    sequences: set[int] = attrs.Factory(set)
     numbered: dict[int, _Numbered] = attrs.Factory(dict)
 
 
@@ -141,7 +142,8 @@ class _NodeItems:
 
     def check(self) -> None:
         """Raise _MixedItemsError where items may be combined."""
-        if any(self._is_container_of_items(type_) for type_ in self._all_inputs()):
+        containers = map(self._is_container_of_items, self._all_inputs())
+        if any(containers) or not self.known.sequences.isdisjoint(self.step.inputs):
             raise _MixedItemsError("it reads a sequence of them")
         if not self.axes and not self.numbers and not self._captures_items():
             return
@@ -207,6 +209,11 @@ class _NodeItems:
         """An output without the axis has the sizes of its inputs as contents, or combines all items."""
         for _, slot, type_ in outputs:
             if isinstance(type_, TensorType) and self._axes(type_):
+                continue
+            if self.axes and self._is_sequence_of_maps(type_):
+                for position, axes in self.axes.items():
+                    self._use(position, axes[0])
+                self.known.sequences.add(slot)
                 continue
             known = isinstance(type_, TensorType) and type_.elements is not None and None not in type_.elements
             if self.axes and not known:
@@ -329,6 +336,12 @@ class _NodeItems:
         captured = self.step.inputs[len(self.step.arguments) :]
         types = [(slot, self.inference.type_of(slot)) for slot in captured if slot != MISSING]
         return any(slot in self.known.counts or self._axes(t) or self._has_number(t) for slot, t in types)
+
+    def _is_sequence_of_maps(self, type_: Type | None) -> bool:
+        """Whether a value is a sequence of maps, one for each item."""
+        if not isinstance(type_, SequenceType) or not isinstance(type_.element, MapType):
+            return False
+        return type_.kind == "sequence" and isinstance(type_.length, Dimension) and self._is_multiple(type_.length)
 
     def _is_container_of_items(self, type_: Type | None) -> bool:
         """Whether a value is a sequence of tensors with items."""
