@@ -11,7 +11,7 @@ that depend on the index of their item; they may be positions from which the own
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import prod
 
 import attrs
@@ -72,22 +72,70 @@ class _Known:
 def find_mixing(inference: Inference, symbol: Dimension) -> Mixing | None:
     """The first node that may combine items, whose number is `symbol`; None where they stay separate everywhere."""
     known, compiled = _Known(), inference.compiled
-    for step in compiled.steps:
-        if step.operation.op_def is not None and step.operation.op_def.container:  # the same values
-            _note_container(step, known)
-            continue
-        try:
-            items = _NodeItems(inference, step, symbol, known)
-            items.check()
-            items.note_positions()
-        except _MixedItemsError as error:
-            return Mixing(step, error.reason, error.spatial)
+    mixing = _mixing_node(inference, symbol, known)
+    if mixing is not None:
+        return mixing
     for name in compiled.graph.outputs:
         numbered = known.numbered.get(compiled.slots[name])
         if numbered is not None:
             text = f"it numbers them, and the output {name} depends on the numbers"
             return Mixing(numbered.origin, text, where=compiled.producers[compiled.slots[name]])
     return None
+
+
+def _mixing_node(inference: Inference, symbol: Dimension, known: _Known) -> Mixing | None:
+    """The first node of a graph that may combine items; adds to what is known of its values."""
+    functions: dict[Hashable, Mapping[str, Inference]] = {}
+    for step in inference.compiled.steps:
+        if step.operation.op_def is not None and step.operation.op_def.container:  # the same values
+            _note_container(step, known)
+            continue
+        children = inference.children.get(step.index)
+        key = inference.shared_call_key(step)
+        if children is not None:
+            functions[key] = children
+        function = _called_function(step, functions.get(key, {}))
+        try:
+            if function is not None:
+                mixing = _mixing_call(step, function, symbol, known)
+                if mixing is not None:
+                    return attrs.evolve(mixing, where=step.index)
+                continue
+            items = _NodeItems(inference, step, symbol, known)
+            items.check()
+            items.note_positions()
+        except _MixedItemsError as error:
+            return Mixing(step, error.reason, error.spatial)
+    return None
+
+
+def _called_function(step: NodeStep, children: Mapping[str, Inference]) -> Inference | None:
+    """The run of the function that a node calls, with its inputs and outputs; None for a node that calls none."""
+    op_def = step.operation.op_def
+    name = op_def.calls if op_def is not None else ""
+    return children.get(name) if name else None
+
+
+def _mixing_call(step: NodeStep, function: Inference, symbol: Dimension, known: _Known) -> Mixing | None:
+    """The first node of a function that may combine items; adds what is known of the outputs of its call."""
+    compiled, inner = function.compiled, _Known()
+    inputs = [compiled.slots[name] for name in compiled.graph.inputs]
+    outputs = [compiled.slots[name] for name in compiled.graph.outputs]
+    _copy_known(known, inner, zip(step.arguments, inputs, strict=False))
+    mixing = _mixing_node(function, symbol, inner)
+    _copy_known(inner, known, zip(outputs, step.outputs, strict=False))
+    return mixing
+
+
+def _copy_known(source: _Known, target: _Known, slots: Iterable[tuple[int, int]]) -> None:
+    """Note what is known of values as known of others."""
+    for slot, other in slots:
+        if slot in source.counts:
+            target.counts.add(other)
+        if slot in source.sequences:
+            target.sequences.add(other)
+        if slot in source.numbered:
+            target.numbered[other] = source.numbered[slot]
 
 
 def _note_container(step: NodeStep, known: _Known) -> None:
@@ -207,9 +255,12 @@ class _NodeItems:
 
     def _check_outputs_without_items(self, outputs: Sequence[tuple[int, int, Type | None]]) -> None:
         """An output without the axis has the sizes of its inputs as contents, or combines all items."""
+        compiled = self.inference.compiled
         for _, slot, type_ in outputs:
             if isinstance(type_, TensorType) and self._axes(type_):
                 continue
+            if len(outputs) > 1 and not compiled.consumers[slot] and compiled.names[slot] not in compiled.graph.outputs:
+                continue  # nothing reads it
             if self.axes and self._is_sequence_of_maps(type_):
                 for position, axes in self.axes.items():
                     self._use(position, axes[0])
@@ -375,14 +426,15 @@ class _Probe:
     def _marked(self, position: int, type_: Type | None) -> Type | None:
         if not isinstance(type_, TensorType) or type_.shape.dims is None:
             return type_
-        dims, elements = list(type_.shape.dims), type_.elements
         if position in self.marks:
+            dims = list(type_.shape.dims)
             dims[self.items.axes[position][0]] = self.marks[position]
-            elements = None
-        elif elements is not None and self.number is not None:
-            values: dict[Dimension, Dim] = {self.items.symbol: self.number}
-            elements = tuple([substitute(e, values) if isinstance(e, Dimension) else e for e in elements])
-        return PartialTensor(type_.dtype, Shape(dims), elements)
+            return PartialTensor(type_.dtype, Shape(dims), None)
+        if type_.elements is None or self.number is None:
+            return type_
+        values: dict[Dimension, Dim] = {self.items.symbol: self.number}
+        elements = [substitute(e, values) if isinstance(e, Dimension) else e for e in type_.elements]
+        return PartialTensor(type_.dtype, type_.shape, elements)
 
     def _run(self, inputs: Sequence[Type | None]) -> list[Type] | None:
         """The outputs of the rule; None where it fails."""
