@@ -95,12 +95,12 @@ TABLE: dict[str, Build] = {
     "StridedSlice with an ellipsis": lambda x: x[..., 0],
     "StridedSlice of one item": lambda x: x[0] + x,
     "GatherV2": lambda x: raw.GatherV2(params=x, indices=[0, 2], axis=1),
-    "GatherNd of own rows": lambda x: tf.gather_nd(x, tf.range(tf.shape(x)[0])[:, None]),
+    "GatherNd of own rows": lambda x: tf.gather_nd(x, tf.range(raw.Shape(input=x)[0])[:, None]),
     "GatherNd of rows and columns": lambda x: tf.gather_nd(
-        x, tf.stack([tf.range(tf.shape(x)[0]), tf.argmax(x[:, 0], 1, tf.int32)], -1)
+        x, tf.stack([tf.range(raw.Shape(input=x)[0]), tf.argmax(x[:, 0], 1, tf.int32)], -1)
     ),
-    "GatherNd of rows in reverse": lambda x: tf.gather_nd(x, (tf.shape(x)[0] - 1 - tf.range(tf.shape(x)[0]))[:, None]),
-    "the numbers of items": lambda x: x + tf.cast(tf.range(tf.shape(x)[0]), tf.float32)[:, None, None],
+    "GatherNd of rows in reverse": lambda x: tf.gather_nd(x, (raw.Shape(input=x)[0] - 1 - tf.range(raw.Shape(input=x)[0]))[:, None]),
+    "the numbers of items": lambda x: x + tf.cast(tf.range(raw.Shape(input=x)[0]), tf.float32)[:, None, None],
     "OneHot": lambda x: tf.one_hot(tf.argmax(x, -1), 4),
     "IdentityN": lambda x: raw.IdentityN(input=[x, x + 1])[1],
     "Sum": lambda x: raw.Sum(input=x, axis=[1]),
@@ -110,9 +110,9 @@ TABLE: dict[str, Build] = {
     "MatrixTriangularSolve": lambda x: raw.MatrixTriangularSolve(matrix=x + 9 * tf.eye(4), rhs=x),
     "a function": lambda x: tf.function(lambda y: tf.nn.relu(y) + 1)(x),
     "a function that mixes": lambda x: tf.function(lambda y: y - tf.reduce_mean(y, 0))(x),
-    "a function of numbers": lambda x: x + tf.function(lambda y: tf.cast(tf.range(tf.shape(y)[0]), tf.float32))(x)[:, None, None],
+    "a function of numbers": lambda x: x + tf.function(lambda y: tf.cast(tf.range(raw.Shape(input=y)[0]), tf.float32))(x)[:, None, None],
 }
-MIXED = {name for name in TABLE if name.endswith((" of the batch", " in training", " of parts", " in reverse", "mixes", " item"))}
+MIXED = {name for name in TABLE if name.endswith((" of the batch", " in training", " in reverse", "mixes", " item"))}
 MIXED |= {"the numbers of items", "a function of numbers"}
 MIXED -= {"StridedSlice in reverse"}
 

@@ -7,8 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from mmap import mmap
+from typing import BinaryIO
 
 from shapeinf.formats.protobuf.large_file import LargeFile
+
+
+
+class MappedFile(mmap):
+    """A mapped file that others may shorten: what is copied of it is read from `file`, since a map then has no bytes."""
+
+    file: BinaryIO
+
 
 Buffer = bytes | mmap
 Source = bytes | mmap | LargeFile
