@@ -5,7 +5,7 @@ An operator without a rule is not known to keep items separate: control flow, ta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from opdefs.rules.axis_uses import (
     all_but,
@@ -74,7 +74,23 @@ tf.axes(
     *("ShapeN", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Snapshot", "Softplus", "Softsign", "Sqrt", "Square"),
     *("SquaredDifference", "Squeeze", "StopGradient", "Sub", "Tan", "Tanh", "Tile", "Transpose", "ConjugateTranspose"),
     *("TruncateDiv", "TruncateMod", "Xdivy", "Xlog1py", "Xlogy", "ZerosLike", "Empty", "Const", "Rank"),
-    *("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "ResourceGather", "ResourceGatherNd", "All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum"),
+    *(
+        "MatMul",
+        "BatchMatMul",
+        "BatchMatMulV2",
+        "BatchMatMulV3",
+        "Einsum",
+        "ResourceGather",
+        "ResourceGatherNd",
+        "All",
+        "Any",
+        "EuclideanNorm",
+        "Max",
+        "Mean",
+        "Min",
+        "Prod",
+        "Sum",
+    ),
     *("ArgMax", "ArgMin", "Pack", "Unpack", "Slice", "_FusedMatMul", "Prelu"),
 )(separate)
 tf.axes(
@@ -133,14 +149,14 @@ def several(c: AxisContext, position: int, axis: int) -> AxisUse:
 # -- positions of the own item -----------------------------------------------------------------------------------------
 
 
-def gather_axis(c: CostContext) -> Sequence[int] | None:
+def gather_axis(c: CostContext) -> Iterable[int] | None:
     """The axis of a gather without batch axes: that of the third input, or the first."""
     if c.integer("batch_dims"):
         return None
     return input_axes(2)(c) if c.has_input(2) else [0]
 
 
-def joined_axis(c: CostContext) -> Sequence[int] | None:
+def joined_axis(c: CostContext) -> Iterable[int] | None:
     """The axis along which tensors are joined."""
     return input_axes(-1)(c)
 

@@ -40,7 +40,8 @@ def save_model(
 
     Warns (MissingDataWarning) if the new model refers to data files that are missing. Raises ModelError if the weights
     cannot be kept or read, if the target is a file that the model reads weights from, and if a file cannot be written;
-    ChangedFileError where a file has changed since it was read, also while it is copied; LimitError for a model that would have more than 2 GB in one file.
+    ChangedFileError where a file has changed since it was read, also while it is copied; LimitError for a model that
+    would have more than 2 GB in one file.
     """
     target = check_path(path)
     with _report_unwritable(target), _external_model(buffer, pieces, target) as edited:

@@ -12,9 +12,8 @@ from typing import BinaryIO
 from shapeinf.formats.protobuf.large_file import LargeFile
 
 
-
 class MappedFile(mmap):
-    """A mapped file that others may shorten: what is copied of it is read from `file`, since a map then has no bytes."""
+    """A mapped file that others may shorten: copies are read from `file`, since a map has no bytes past its end."""
 
     file: BinaryIO
 
