@@ -50,6 +50,13 @@ pnnx.axes(
     *("torch.zeros_like", "torch.ones_like", "torch.full_like", "torch.zeros", "torch.ones", "torch.full"),
     *("Tensor.new_zeros", "Tensor.new_ones", "nn.quantized.Quantize", "nn.quantized.DeQuantize"),
 )(separate)
+pnnx.axes(
+    *(f"{space}bitwise_{side}_shift" for space in ("torch.", "aten::") for side in ("left", "right")),
+    *("aten::lgamma", "torch.lgamma", "aten::complex", "aten::imag", "aten::real", "aten::copy", "aten::copy_"),
+    *("aten::std", "aten::var", "aten::prod", "aten::numel", "aten::new_full", "Tensor.new_empty", "torch.empty"),
+    *("torch.empty_like", "aten::quantize_per_tensor", "torch.quantize_per_tensor", "torch.dequantize"),
+    *("aten::view_as_real", "torch.view_as_real", "F.pairwise_distance"),
+)(separate)
 pnnx.axes("torch.arange", "torch.masked_select", "torch.diag", *each("nn.MaxUnpool?d"))(mixed)
 
 
@@ -72,6 +79,12 @@ def dim(default: int | None = None) -> AxesOf:
 
 pnnx.axes("F.softmax", "F.log_softmax", "F.softmin", "nn.Softmax", "nn.LogSoftmax", "nn.Softmin")(all_but(dim()))
 pnnx.axes("nn.Softmax2d")(trailing(3))
+pnnx.axes("aten::view_as_complex", "torch.view_as_complex")(trailing(1))
+pnnx.axes("torchaudio.functional.spectrogram")(trailing(1))
+pnnx.axes("torch.stft")(items_at((0, 0, 2)))
+for kind in ("fft", "hfft", "ifft", "ihfft", "irfft", "rfft"):
+    pnnx.axes(f"torch.fft.{kind}")(all_but(dim(-1)))
+pnnx.axes("aten::unsafe_chunk", "aten::unsafe_split")(all_but(dim()))
 pnnx.axes("torch.cat", "aten::cat", "torch.split", "torch.chunk", "nn.quantized.cat")(all_but(dim(0)))
 pnnx.axes("torch.tensor_split")(all_but(dim(0)))
 pnnx.axes("F.glu", "nn.GLU", "torch.topk")(all_but(dim(-1)))
@@ -145,6 +158,13 @@ def norm_of_channels(c: AxisContext, position: int, axis: int) -> AxisUse:
     if c.op_def.name == "F.batch_norm":
         return AxisUse.SEPARATE
     return AxisUse.SEPARATE if position == 0 and axis < 2 else AxisUse.MIXED
+
+
+@pnnx.axes("nn.MultiheadAttention")
+def multihead_attention(c: AxisContext, position: int, axis: int) -> AxisUse:
+    """Queries, keys and values have the items on axis 1, with `batch_first` on axis 0."""
+    item = 0 if c.attribute("batch_first") is True else 1
+    return AxisUse.ALIGNED if position < 3 and axis == item and rank_of(c, position) == 3 else AxisUse.MIXED
 
 
 @pnnx.axes("nn.GRU", "nn.LSTM", "nn.RNN")
