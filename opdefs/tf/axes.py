@@ -184,9 +184,9 @@ tf.positions("Pack")(stacked)
 
 
 @tf.axes("LookupTableFind", "LookupTableFindV2")
-def look_up(c: AxisContext, position: int, axis: int) -> AxisUse:
-    """The keys are items."""
-    return AxisUse.SEPARATE if position == 1 else AxisUse.MIXED
+def table_values(c: AxisContext, position: int, axis: int) -> AxisUse:
+    """The keys, between the table and the default, are items."""
+    return AxisUse.MIXED if position in (0, 2) else AxisUse.SEPARATE
 
 
 @tf.axes("OneHot")

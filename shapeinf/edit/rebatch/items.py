@@ -25,7 +25,7 @@ from shapeinf.lattice import MapType, PartialTensor, Progression, SequenceType, 
 from shapeinf.ops import InputUse
 from shapeinf.ops.axes import ITEM_DATA, UNKNOWN_POSITIONS, AxisContext, AxisUse, Columns, contents_positions
 
-_NOT_TOLD = (NotKnown, ArithmeticError, ValueError, TypeError, IndexError)
+_UNDECIDED = (NotKnown, ArithmeticError, ValueError, TypeError, IndexError)
 """What a rule raises that cannot tell."""
 
 
@@ -228,7 +228,7 @@ class _NodeItems:
             return UNKNOWN_POSITIONS
         try:
             return rule(self._context()[0])
-        except _NOT_TOLD:
+        except _UNDECIDED:
             return UNKNOWN_POSITIONS
 
     def _rule_key(self) -> tuple[str, str, str, int]:
@@ -335,7 +335,7 @@ class _NodeItems:
         try:
             context, positions = self._context()
             use = rule(context, positions.index(position), axis)
-        except _NOT_TOLD:
+        except _UNDECIDED:
             use = AxisUse.MIXED
         if use in (AxisUse.MIXED, AxisUse.SPATIAL):
             verb = "moves windows over" if use is AxisUse.SPATIAL else "does not compute item by item along"
