@@ -16,14 +16,18 @@ from shapeinf.engine.inference import Inference, downgrade
 from shapeinf.engine.schema_violations import DECLARED_TYPE, REPEATED_NAME, SchemaViolation, SchemaViolations
 from shapeinf.graph import UNUSED
 from shapeinf.ops.conformance import CODES
+from shapeinf.solver.budget import CUT
 
 
 def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
     """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node.
 
-    Schema violations are errors in any body: runtimes check each body when they load the model.
+    Schema violations are errors in any body: runtimes check each body when they load the model. That the budget of work
+    was reached is reported once.
     """
-    return [note for note, _ in _collect(inference, SchemaViolations(inference))]
+    notes = [note for note, _ in _collect(inference, SchemaViolations(inference))]
+    cut = [index for index, note in enumerate(notes) if note.code == "S202" and note.message.endswith(CUT)]
+    return [note for index, note in enumerate(notes) if index not in cut[1:]]
 
 
 def _collect(inference: Inference, schema: SchemaViolations) -> list[tuple[Diagnostic, bool]]:
