@@ -225,7 +225,7 @@ class SchemaViolations:
                 continue
             value = types[canonical[inference.numbers[slot]]]
             text = None if value is None else _differing_text(declared, value)
-            if text is not None:
+            if value is not None and text is not None:
                 stated = str(declared.dtype) if declared.kind == value.kind == "tensor" else declared.kind
                 differing.setdefault((stated, text), []).append((name, producer))
         for (stated, text), values in differing.items():
