@@ -110,7 +110,7 @@ def loop(
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
     trip = NumberedTrip.create(run, None if condition is None else condition.shape)
     result = iterate(c, trip, most, go_on, carried[:width])
-    returned = run.returned or run.preview((*trip.inputs(None, None, carried[:width]),))
+    returned = run.returned or run.preview(trip.inputs(None, None, carried[:width]))
     _require_tensors(c, returned[:1], "conditions", VIOLATION)
     types = (*result.carried, *(stack(c, element, result.trips, 0) for element in result.scanned))
     _require_outputs(c, types, "body has, besides the condition,")
@@ -148,8 +148,8 @@ def scan(
         states, inputs = _split_inputs(c, values, num_scan_inputs)
         _require_signature(c, run, states, inputs)
         _require_lists(c, num_scan_inputs, scan_input_axes=scan_input_axes, scan_input_directions=scan_input_directions)
-        outputs = run.num_outputs - len(states)
-        _require_lists(c, outputs, scan_output_axes=scan_output_axes, scan_output_directions=scan_output_directions)
+        scanned = run.num_outputs - len(states)
+        _require_lists(c, scanned, scan_output_axes=scan_output_axes, scan_output_directions=scan_output_directions)
         slices, count = _slices(c, inputs, scan_input_axes)
     if c.store.bounds(count)[0] < 1:
         c.advise_at_most(1, count, "some runtimes reject scans over an empty axis")
