@@ -50,8 +50,8 @@ _LIFETIME_OPTIONS = (
         metavar="N",
         default=WORK,
         show_default=True,
-        help="The work budget of each query, in machine-independent steps; results state where it was reached. All queries "
-        "of a command together take no more than that of one query.",
+        help="The work budget of each query, in machine-independent steps; results state where it was reached. It "
+        "also limits all queries of the command together.",
     ),
 )
 

@@ -7,8 +7,8 @@ A budget is made where a command or query begins, and is passed to all its parts
 that it runs, `check` one for all its runs, a query one for its answer. The straight run of a graph takes nothing: it is
 linear in the size of the file. A budget of a whole graph grows with the graph (`for_graph`).
 
-A command asks many queries and infers a model several times: all budgets that are made inside of `total_budget` take
-from one as well.
+A command asks many queries and infers a model several times: inside of `total_budget`, each budget takes its steps from
+the total as well.
 """
 
 from __future__ import annotations
@@ -100,10 +100,13 @@ class Budget:
         """Take the steps of one run of a graph with this number of nodes; False where too few are left."""
         return self.take(STEPS_PER_START + STEPS_PER_VISIT * rows)
 
-    def spend(self, steps: int) -> None:
-        """Take steps that are already done, of work whose cost is known only afterwards."""
+    def spend(self, steps: int, *, on_dims: bool = False) -> None:
+        """Take steps that are already done, of work whose cost is known only afterwards.
+
+        Those `on_dims` are taken from the total by the dims themselves.
+        """
         self._taken += steps
-        if self._total is not None:
+        if self._total is not None and not on_dims:
             self._total.spend(steps)
 
 
@@ -134,7 +137,7 @@ _TOTAL: ContextVar[TotalBudget | None] = ContextVar("total", default=None)
 
 @contextmanager
 def total_budget(steps: int = WORK_OF_COMMAND) -> Iterator[TotalBudget]:
-    """One budget for all that are made inside, so that a command with many queries takes no longer than a few of them.
+    """A total from which each budget made inside takes its steps: many queries take no longer than a few.
 
     >>> with total_budget(10):
     ...     first, second = Budget(8), Budget(8)
