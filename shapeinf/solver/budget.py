@@ -7,8 +7,7 @@ A budget is made where a command or query begins, and is passed to all its parts
 that it runs, `check` one for all its runs, a query one for its answer. The straight run of a graph takes nothing: it is
 linear in the size of the file. A budget of a whole graph grows with the graph (`for_graph`).
 
-A command asks many queries and infers a model several times: inside of `total_budget`, each budget takes its steps from
-the total as well.
+A command has several queries and inferences. Within `total_budget`, each budget takes its steps from the total too.
 """
 
 from __future__ import annotations
