@@ -1,8 +1,6 @@
 """Every command on hostile files ends in an answer or one message, in 10 seconds and 1 GB, in a process of its own."""
 
-import os
 import random
-from pathlib import Path
 
 import click
 import pytest
@@ -11,9 +9,9 @@ from shapeinf.cli.main import main
 from tests.formats.damage.cases import SUFFIXES, case
 from tests.limits.commands import HARD_SECONDS, SECONDS, arguments, failure, outcomes
 from tests.limits.hostile import HOSTILE
+from tests.vectors import ROOT as VECTORS
 
-SHARED = Path(os.environ.get("SHAPEINF_CONFORMANCE") or Path(__file__).parents[3] / "shared" / "conformance")
-FINDINGS = SHARED / "findings3"
+FINDINGS = VECTORS / "findings3"
 MODELS = {".onnx", ".nnef", ".param", ".pbtxt", ".pb", ".json"}
 MUTATED = 500
 """The damaged files of each form."""
