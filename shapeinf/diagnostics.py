@@ -85,6 +85,11 @@ class Diagnostic:
         return self.node or self.tensor
 
     @property
+    def title(self) -> str:
+        """The meaning of its code in one line."""
+        return code_title(self.code)
+
+    @property
     def reason(self) -> str | None:
         """`because`, and the node that this report follows from."""
         follows = f"{self.cause} is likely wrong: this follows from it" if self.cause else None
