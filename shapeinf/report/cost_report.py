@@ -260,11 +260,11 @@ class BothAmounts:
 
     Args:
         formulas: with symbols.
-        at: at the sizes of `--bind`; None where sizes are missing, or the nodes are not counted there.
+        numbers: at the sizes of `--bind`; None where sizes are missing, or the nodes are not counted there.
     """
 
     formulas: Formulas
-    at: Numbers | None
+    numbers: Numbers | None
 
 
 @attrs.frozen

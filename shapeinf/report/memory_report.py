@@ -250,7 +250,7 @@ class PeakRecord:
         formula: in the dims of the inputs.
         sizes: those of `--bind`.
         bytes: the peak; None where it has no bound.
-        of: what the bytes hold for.
+        holds_for: what the bytes hold for.
         node: the node at which it is reached; None where there is none.
         op: the operator of the node.
         at_least: tensors without an upper bound are not counted.
@@ -261,7 +261,7 @@ class PeakRecord:
     formula: str
     sizes: Mapping[str, int]
     bytes: int | None
-    of: Literal["these sizes", "all sizes"]
+    holds_for: Literal["these sizes", "all sizes"]
     node: str | None
     op: str | None
     at_least: bool
@@ -280,7 +280,7 @@ class MemoryReport:
         roles: the bytes of all weights, inputs, outputs and activations.
         bodies: the bytes in bodies of loops and branches.
         unsized: the tensors whose size is not known.
-        not_counted: the tensors that the peak does not count.
+        uncounted: the tensors that the peak does not count.
         total: the peak with all weights and inputs, at these sizes or as a bound over all; None without a bound.
         budget: bytes; None without one.
         fits: whether the peak is known to fit into the budget; true without one.
@@ -291,7 +291,7 @@ class MemoryReport:
     roles: Mapping[str, str]
     bodies: str
     unsized: tuple[UnsizedTensor, ...]
-    not_counted: tuple[Unbounded, ...]
+    uncounted: tuple[Unbounded, ...]
     total: Total | None
     budget: int | None
     fits: bool

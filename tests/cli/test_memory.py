@@ -149,7 +149,7 @@ MANY = """g (float[n] x, float[4] v) => (float[] out) {
 def test_what_is_not_counted_is_grouped_by_cause(model: Path) -> None:
     lines = [line for line in run(model, "--bind", "n=10").stdout.splitlines() if line.startswith("not counted")]
     assert [line.split(": ")[0] for line in lines] == ["not counted  a", "not counted  b, c, d, e and 1 more"]
-    assert len(json.loads(run(model, "--bind", "n=10", "--json").stdout)["not_counted"]) == 6
+    assert len(json.loads(run(model, "--bind", "n=10", "--json").stdout)["uncounted"]) == 6
 
 
 TOTALS = [
