@@ -35,7 +35,7 @@ class DimRecord:
     name: str | None = None
 
 
-@json_record(omit=("shape_text", "bounds_text"))
+@json_record(omit=("shape_text", "bounds_text", "output", "inner", "items"))
 @attrs.frozen
 class TensorRecord:
     """One tensor.
