@@ -22,7 +22,7 @@ class Diagnostic:
 
     Args:
         severity: an error, a warning, or a note that fails no check.
-        code: a registered code (see `CODES`).
+        code: one of `CODES`, which docs/errors.md lists.
         message: one sentence, with the node or tensor as its subject.
         node: the node; empty for a report about a tensor or the entire model.
         op: the operator of the node.

@@ -118,7 +118,8 @@ def to_json(value: object) -> Any:
         schema = FORMS[cls].schema if cls in FORMS else ""
         data = {"schema": schema} if schema else {}
         for key in keys:
-            data[key] = to_json(getattr(value, key))
+            item = getattr(value, key)
+            data[key] = item if type(item) in _PLAIN else to_json(item)
         return data
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
