@@ -13,16 +13,21 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.declarations import unused_sizes
 from shapeinf.engine.inference import Inference, downgrade
-from shapeinf.engine.schema_violations import REPEATED_NAME, SchemaViolation, SchemaViolations
+from shapeinf.engine.schema_violations import DECLARED_TYPE, REPEATED_NAME, SchemaViolation, SchemaViolations
 from shapeinf.graph import UNUSED
+from shapeinf.ops.conformance import CODES
+from shapeinf.solver.budget import CUT
 
 
 def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
     """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node.
 
-    Schema violations are errors in any body: runtimes check each body when they load the model.
+    Schema violations are errors in any body: runtimes check each body when they load the model. That the budget of work
+    was reached is reported once.
     """
-    return [note for note, _ in _collect(inference, SchemaViolations(inference))]
+    notes = [note for note, _ in _collect(inference, SchemaViolations(inference))]
+    cut = [index for index, note in enumerate(notes) if note.code == "S202" and note.message.endswith(CUT)]
+    return [note for index, note in enumerate(notes) if index not in cut[1:]]
 
 
 def _collect(inference: Inference, schema: SchemaViolations) -> list[tuple[Diagnostic, bool]]:
@@ -35,8 +40,12 @@ def _collect(inference: Inference, schema: SchemaViolations) -> list[tuple[Diagn
     for index in sorted({*inference.node_diagnostics, *inference.children, *by_node}):
         here = by_node.get(index, [])
         diagnostics += ((violation.diagnostic, True) for violation in here)
+        bodies = inference.children.get(index, {}).values()
         for note in _locate(inference, index):
-            if not _follows(note, here) and note.tensor not in doubtful:
+            follows = _follows(note, here) or (note.code == "S101" and any(map(schema.has_any, bodies)))
+            repeats = schema.is_checked and note.severity == "error" and note.code in CODES
+            repeats = repeats or (note.code == "S120" and note.tensor in schema.mistyped(inference))
+            if not follows and not repeats and note.tensor not in doubtful:
                 diagnostics.append((note, False))
         seen = set()
         for note, _ in (item for run in inference.extra_runs.get(index, ()) for item in _collect(run, schema)):
@@ -54,7 +63,7 @@ def _collect(inference: Inference, schema: SchemaViolations) -> list[tuple[Diagn
 
 def _follows(note: Diagnostic, here: Sequence[SchemaViolation]) -> bool:
     """Whether a diagnostic of the rule of a node only repeats a violation of the node, or follows from it."""
-    codes = {violation.error.code for violation in here}
+    codes = {violation.error.code for violation in here} - {DECLARED_TYPE}
     follows = note.code in ("S103", "S104", "S201", "S202", "S301") or not codes.isdisjoint(("S103", "S109"))
     return bool(codes) and REPEATED_NAME not in codes and follows
 

@@ -6,13 +6,14 @@ import importlib.util
 import json
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner
 
 from shapeinf import infer_shapes
 from shapeinf.cli import main
+from shapeinf.expr import Interval, Scope
 from shapeinf.report import as_json, build_report
 from shapeinf.schemas import load_schema, schema_names, to_json
 from tests.engine.runtime import parsed
@@ -29,6 +30,11 @@ DATA = """g (float[n] x, bool c) => (float[a, b] y, int64[1, m] u) {
 }"""
 GUARDED = "g (float[n] x) => (float[2, 3] y) { s = Constant<value = int64[2] {2, 3}>()  y = Reshape(x, s) }"
 WRONG = "g (float[n] x) => (float[1, 3] y) { c = NonZero(x)  y = Cast<to = 1>(c) }"
+
+
+class Entry(NamedTuple):
+    name: str
+    version: str
 
 
 def make_json_schemas() -> Any:
@@ -186,6 +192,24 @@ def test_the_schemas_are_made_from_the_records() -> None:
     assert made == {
         path.name: path.read_text(encoding="utf-8") for path in (ROOT / "shapeinf" / "schemas").glob("*.json")
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Entry("acme", "1.0"), {"name": "acme", "version": "1.0"}),
+        ({"b": frozenset(("y", "x")), "a": (None, 1.5)}, {"b": ["x", "y"], "a": [None, 1.5]}),
+        ([Scope().symbol("n") * 2, Interval(0, None)], ["2*n", {"min": 0, "max": None}]),
+    ],
+)
+def test_values_that_are_no_attrs_records(value: object, expected: object) -> None:
+    assert to_json(value) == expected
+
+
+@pytest.mark.parametrize("value", [b"x", 1j, object()])
+def test_a_value_without_a_json_form_is_refused(value: object) -> None:
+    with pytest.raises(TypeError, match="has no JSON form"):
+        to_json([value])
 
 
 @pytest.mark.parametrize("text", [BROKEN, DATA, GUARDED])
