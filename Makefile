@@ -36,11 +36,12 @@ format: $(VENV)/.editable
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The pages that are made from the source.
+# The pages and schemas that are made from the source.
 docs: $(VENV)/.editable
 	$(BIN)/python tools/make_floor_plan.py
 	$(BIN)/python tools/make_operator_table.py
 	$(BIN)/python tools/make_error_table.py
+	$(BIN)/python tools/make_json_schemas.py
 
 # The site of the documentation, in build/site.
 site: $(VENV)/.site

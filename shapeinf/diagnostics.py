@@ -22,7 +22,7 @@ class Diagnostic:
 
     Args:
         severity: an error, a warning, or a note that fails no check.
-        code: a registered code (see `CODES`).
+        code: one of `CODES`, which docs/errors.md lists.
         message: one sentence, with the node or tensor as its subject.
         node: the node; empty for a report about a tensor or the entire model.
         op: the operator of the node.
@@ -83,6 +83,11 @@ class Diagnostic:
     def subject(self) -> str:
         """The node, else the tensor; empty for a report about the entire model."""
         return self.node or self.tensor
+
+    @property
+    def title(self) -> str:
+        """The meaning of its code in one line."""
+        return code_title(self.code)
 
     @property
     def reason(self) -> str | None:

@@ -54,6 +54,7 @@ BUILTINS = {
     ("shapeinf/ops/run.py", "TypeError"): BUG_OF_A_RULE,
     ("shapeinf/pickling.py", "AttributeError"): PYTHON_CONVENTION,
     ("shapeinf/scan/row.py", "MemoryError"): "caught in scan/child.py",
+    ("shapeinf/schemas/records.py", "TypeError"): "a bug of a record",
     ("shapeinf/sharing.py", "TypeError"): "at import, where a decorator is applied to a generator",
     ("opdefs/rules/contents/coverage.py", "ValueError"): "a table of the package is malformed, which a test reports",
     ("shapeinf/testing/contracts.py", "AssertionError"): PYTHON_CONVENTION,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import keyword
 import re
 import tokenize
@@ -40,6 +41,10 @@ TERMS = re.compile(
     re.IGNORECASE,
 )
 
+# Words with a plain meaning in identifiers, of which a key has another: skipped, observed, change.
+PRIVATE_KEYS = {"left", "real", "how"}
+SCHEMAS = sorted((ROOT / "shapeinf" / "schemas").glob("*.json"))
+
 # In sentences, more of these words have a plain meaning ("on demand", "a warning says so").
 PRIVATE_PROSE = re.compile(
     r"\b(told|tells|asked|asks|said|says(?! so)|nobody|somebody|whom|demanded|demands|doubts?|beside|meant|makers?"
@@ -72,6 +77,22 @@ def test_identifiers_use_the_words_of_the_field(path: Path) -> None:
         for word in private_words(name)
     ]
     assert not bad, f"{path.relative_to(ROOT)}: {', '.join(bad)}"
+
+
+def keys(schema: object) -> Iterator[str]:
+    """The names of all properties in a JSON Schema."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        yield from (key for part in schema for key in keys(part))
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_keys_of_json_use_the_words_of_the_field(path: Path) -> None:
+    names = set(keys(json.loads(path.read_text(encoding="utf-8"))))
+    assert len(names) > 3
+    assert not {name for name in names if private_words(name) or name in PRIVATE_KEYS}
 
 
 def sentences(source: str) -> Iterator[tuple[int, str]]:

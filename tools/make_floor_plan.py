@@ -26,7 +26,6 @@ ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 ORDER = (
     "lazy_names",
     "compilation",
-    "schemas",
     "texts",
     "csv_text",
     "html",
@@ -35,6 +34,7 @@ ORDER = (
     "pickling",
     "sharing",
     "expr",
+    "schemas",
     "constraints",
     "solver",
     "lattice",

@@ -161,7 +161,7 @@ def proof_of_throughput(folder: Path, count: int = 300) -> None:
 def proof_of_memory(folder: Path, rows: int) -> None:
     """The memory of the parent by rows; the models are answered by one row, so that only the parent works."""
     row = scan_model(Candidate(str(ROOT / "examples" / "decoder.onnx")), ScanOptions(tensors=True))
-    data = json.dumps(row.as_json())
+    data = json.dumps(row.columns())
 
     def answer(candidates: object) -> object:
         for candidate in candidates:  # type: ignore[attr-defined]

@@ -2,10 +2,10 @@
 
 from shapeinf.checks import axes, declarations, dim_names, files, operators, requested_ranges, sizes
 from shapeinf.checks.api import check
-from shapeinf.checks.baseline import Baseline, KnownDiagnostic, baseline_as_json, read_baseline
+from shapeinf.checks.baseline import Baseline, KnownDiagnostic, read_baseline
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.config import CheckConfig, find_project_file, load_check_config, read_check_config
-from shapeinf.checks.many import DeploymentCheck, ModelCheck, ModelChecker, check_files
+from shapeinf.checks.many import CheckReport, DeploymentCheck, ModelCheck, ModelChecker, check_files
 from shapeinf.checks.model_paths import ModelPaths, find_models
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.checks.registry import CHECKS, Check
@@ -20,6 +20,7 @@ __all__ = [
     "Baseline",
     "Check",
     "CheckConfig",
+    "CheckReport",
     "CheckedModel",
     "DeploymentCheck",
     "KnownDiagnostic",
@@ -29,7 +30,6 @@ __all__ = [
     "Profile",
     "Selection",
     "ServingConfig",
-    "baseline_as_json",
     "check",
     "check_files",
     "check_profile",

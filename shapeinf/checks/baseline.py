@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 
@@ -13,14 +12,23 @@ from shapeinf.checks.selection import relative_path
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ConfigError
 from shapeinf.formats.files import read_regular
-from shapeinf.schemas import BASELINE
+from shapeinf.schemas import json_record
 
+SCHEMA = "shapeinf.baseline/1"
 _KEYS = ("code", "node", "tensor", "message")
 
 
 @attrs.frozen(order=True)
 class KnownDiagnostic:
-    """The fields that identify a diagnostic; `model` is the path of its model relative to that of the baseline."""
+    """The fields that identify a diagnostic.
+
+    Args:
+        model: the path of its model, relative to the folder of the baseline, with `/`.
+        code: its code.
+        node: the node; empty for a diagnostic of a tensor or the entire model.
+        tensor: the tensor; else empty.
+        message: its message.
+    """
 
     model: str
     code: str
@@ -38,9 +46,15 @@ class KnownDiagnostic:
         return f"{self.model}: {self.code}: {self.message}"
 
 
+@json_record(SCHEMA, omit=("path",))
 @attrs.frozen
 class Baseline:
-    """Known diagnostics, and the path of their file: the paths of models are relative to its folder."""
+    """The diagnostics that a check does not report: a file of `shapeinf check --write-baseline`, for `--baseline`.
+
+    Args:
+        path: the path of the file.
+        known: the diagnostics; the paths of their models are relative to the folder of the file.
+    """
 
     path: str
     known: frozenset[KnownDiagnostic] = frozenset()
@@ -52,6 +66,10 @@ class Baseline:
     def includes(self, path: str, diagnostic: Diagnostic) -> bool:
         """Whether a diagnostic of a model is known."""
         return KnownDiagnostic.from_diagnostic(self.model_name(path), diagnostic) in self.known
+
+    def add(self, checked: Mapping[str, Iterable[Diagnostic]]) -> Baseline:
+        """The baseline with these diagnostics too, by the path of their model."""
+        return Baseline(self.path, self.known | self.entries(checked))
 
     def entries(self, checked: Mapping[str, Iterable[Diagnostic]]) -> set[KnownDiagnostic]:
         """The entries of diagnostics, by the path of their model."""
@@ -73,14 +91,14 @@ class Baseline:
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read a file in the form of `baseline_as_json`. Raises OSError, and ConfigError for a file of another form."""
+    """Read a file in the form of a `Baseline`. Raises OSError, and ConfigError for a file of another form."""
     try:
         data = json.loads(read_regular(path))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: is not a baseline: {error}") from None
-    entries = data.get("findings") if isinstance(data, dict) and data.get("schema") == BASELINE else None
+    entries = data.get("known") if isinstance(data, dict) and data.get("schema") == SCHEMA else None
     if not isinstance(entries, list):
-        raise ConfigError(f"{path}: is not a baseline: its schema is not {BASELINE!r}")
+        raise ConfigError(f"{path}: is not a baseline: its schema is not {SCHEMA!r}")
     return Baseline(path, frozenset(_read_entry(path, entry) for entry in entries))
 
 
@@ -92,10 +110,3 @@ def _read_entry(path: str, entry: object) -> KnownDiagnostic:
             f"{path}: is not a baseline: an entry lacks one of model, {', '.join(_KEYS)}: {entry!r}"[:300]
         )
     return KnownDiagnostic(**values)
-
-
-def baseline_as_json(path: str, checked: Mapping[str, Iterable[Diagnostic]]) -> dict[str, Any]:
-    """The JSON object of a baseline with these diagnostics, by the path of their model, for a file with this path."""
-    empty = Baseline(path)
-    records = [{key: getattr(entry, key) for key in ("model", *_KEYS)} for entry in sorted(empty.entries(checked))]
-    return {"schema": BASELINE, "findings": records}

@@ -23,6 +23,7 @@ from shapeinf.inputs.config import Config, read_config
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Progress
 from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
+from shapeinf.schemas import json_record
 
 DeploymentCheck = Callable[[CheckedModel], Iterable[Diagnostic]]
 """Diagnostics of a deployment of a model, such as a profile."""
@@ -41,13 +42,14 @@ register_code(
 )
 
 
+@json_record(omit=("known",), add=("ok", "baseline_size"))
 @attrs.frozen
 class ModelCheck:
     """The check of one model.
 
     Args:
-        path: of the model.
-        diagnostics: those to report; only C100 for a model that cannot be checked.
+        path: the path of the model.
+        diagnostics: those to report; only C100, with the reason, for a model that cannot be checked.
         known: selected diagnostics that are in the baseline.
         checked: whether the model could be read and checked.
     """
@@ -61,6 +63,35 @@ class ModelCheck:
     def fails(self) -> bool:
         """Whether an error or a warning is reported."""
         return any(diagnostic.fails for diagnostic in self.diagnostics)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no error and no warning is reported."""
+        return not self.fails
+
+    @property
+    def baseline_size(self) -> int:
+        """The number of diagnostics that are in the baseline, and so not reported."""
+        return len(self.known)
+
+
+@json_record("shapeinf.check/1", add=("ok",))
+@attrs.frozen
+class CheckReport:
+    """The checks of some models: the output of `shapeinf check --json`.
+
+    Args:
+        models: the check of each model.
+        notes: remarks on the run, such as entries of the baseline that no model has.
+    """
+
+    models: tuple[ModelCheck, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether no model has errors or warnings, and all can be checked."""
+        return all(check.ok for check in self.models)
 
 
 @attrs.define

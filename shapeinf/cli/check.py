@@ -11,11 +11,11 @@ import click
 from click.core import ParameterSource
 
 from shapeinf.checks import (
+    Baseline,
     CheckConfig,
     ModelCheck,
     ModelChecker,
     ModelPaths,
-    baseline_as_json,
     check_selectors,
     find_models,
     find_project_file,
@@ -216,12 +216,12 @@ def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPath
 def _write_baseline(path: str, checks: Sequence[ModelCheck]) -> None:
     if os.path.exists(path):
         read_baseline(path)  # a file that is not a baseline is not overwritten
-    data = baseline_as_json(path, {check.path: check.diagnostics for check in checks if check.checked})
-    write_text(path, f"{json_text(data)}\n")
+    baseline = Baseline(path).add({check.path: check.diagnostics for check in checks if check.checked})
+    write_text(path, f"{json_text(baseline)}\n")
     for check in checks:
         if not check.checked:
             _print(check, single=False)
-    echo(f"wrote {format_count(len(data['findings']), 'finding')} to {path}", err=True)
+    echo(f"wrote {format_count(len(baseline.known), 'finding')} to {path}", err=True)
 
 
 def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: Form, output: str | None, single: bool) -> None:
@@ -234,5 +234,5 @@ def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: Form, outp
         echo(check_total(checks, single=single))  # each model is printed already
     elif text := render_checks(form, checks, notes, single=single):
         echo_lines(text)
-    if form == TEXT or (single and form != "sarif"):
+    if form == TEXT or (single and form not in ("json", "sarif")):
         echo(*(f"note: {note}" for note in notes), err=True)

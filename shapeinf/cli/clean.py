@@ -11,7 +11,7 @@ from shapeinf.cli.options import json_option, parse_sizes
 from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.cli.targets import ModelTarget, model_output
-from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_as_json, clean_rows, clean_summary
+from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_rows, clean_summary
 
 if TYPE_CHECKING:
     from shapeinf.passes import Cleaned
@@ -87,7 +87,9 @@ def clean_command(
 
 def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool) -> None:
     if json_wanted:
-        echo_json(clean_as_json(model, written, cleaned))
+        from shapeinf.passes.cleaning import CleanDocument
+
+        echo_json(CleanDocument(model, written, cleaned.report, cleaned.comparison))
         return
     rows = clean_rows(cleaned)
     if rows:

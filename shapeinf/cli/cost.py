@@ -12,7 +12,7 @@ from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, saving
 from shapeinf.cost import Cost
 from shapeinf.formats.files import write_text
-from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, least_depth, summarize_cost
+from shapeinf.report.cost_report import By, cost_as_csv, cost_lines, least_depth, report_cost, summarize_cost
 
 
 @click.command(name="cost", cls=SectionedCommand)
@@ -66,7 +66,7 @@ def cost_command(
             with saving(csv_file):
                 write_text(csv_file, cost_as_csv(summary))
         if json_wanted:
-            echo_json(cost_as_json(model, summary, by, level))
+            echo_json(report_cost(model, summary, by, level))
         else:
             echo(*cost_lines(summary, by, level, top))
     fail_on(note_errors(model, result.diagnostics))

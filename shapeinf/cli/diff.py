@@ -9,8 +9,8 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
+from shapeinf.edit.comparison import DiffReport
 from shapeinf.edit.comparison import diff as compare
-from shapeinf.report import diff_as_json
 from shapeinf.report.text import difference_lines
 
 
@@ -29,7 +29,7 @@ def diff(before: str, after: str, options: ModelOptions, every: bool, json_wante
         results = options.infer(before), options.infer(after)
         differences = compare(*results)
         if json_wanted:
-            echo_json(diff_as_json(before, after, differences))
+            echo_json(DiffReport(before, after, tuple(differences)))
         else:
             echo(*difference_lines(differences, every=every))
     for model, result in zip((before, after), results, strict=True):

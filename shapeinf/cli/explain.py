@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+import attrs
 import click
 
 from shapeinf.cli.failures import readable_errors
@@ -12,18 +12,21 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, note_errors
 from shapeinf.cli.sections import SectionedCommand
-from shapeinf.report import unknown_lines, unknowns_as_json
+from shapeinf.explain.unknowns import UnknownsReport
 from shapeinf.report.explanations import (
-    dim_as_json,
+    DimExplanation,
+    TensorExplanation,
     dim_lines,
     explain_dim,
     explain_tensor,
-    explanation_as_json,
     explanation_lines,
     is_tensor,
     parse_target,
 )
+from shapeinf.report.text import unknown_lines
 from shapeinf.result import Result
+
+Explanation = TensorExplanation | DimExplanation | UnknownsReport
 
 DIM = "dim:"
 """The prefix of a target that is a dim, where a tensor has the same name."""
@@ -63,14 +66,14 @@ def explain(
     with readable_errors():
         result = options.infer(model)
         if tensor is not None:
-            data, lines = _explain_tensor(model, result, tensor, axis, every)
+            record, lines = _explain_tensor(model, result, tensor, axis, every)
         elif target is not None:
-            data, lines = _explain_target(model, result, target, axis, every)
+            record, lines = _explain_target(model, result, target, axis, every)
         else:
             groups = result.unknowns()
-            data, lines = unknowns_as_json(model, groups), unknown_lines(groups)
+            record, lines = UnknownsReport(model, tuple(groups)), unknown_lines(groups)
         if json_wanted:
-            echo_json(data)
+            echo_json(record)
         else:
             echo(*lines)
         note_errors(model, result.diagnostics)
@@ -78,7 +81,7 @@ def explain(
 
 def _explain_target(
     model: str, result: Result, target: str, axis: int | None, every: bool
-) -> tuple[dict[str, Any], Iterable[str]]:
+) -> tuple[Explanation, Iterable[str]]:
     dim = explain_dim(result, target.removeprefix(DIM))
     if is_tensor(result, target):
         if dim is not None:
@@ -86,7 +89,7 @@ def _explain_target(
     elif dim is not None:
         if axis is not None:
             raise click.UsageError(f"--axis needs a tensor: {target} is a dim")
-        return dim_as_json(model, dim), dim_lines(dim)
+        return attrs.evolve(dim, model=model), dim_lines(dim)
     name, own = parse_target(result, target)
     if own is not None and axis is not None:
         raise click.UsageError(f"the axis is named twice: {target} and --axis {axis}")
@@ -95,6 +98,6 @@ def _explain_target(
 
 def _explain_tensor(
     model: str, result: Result, tensor: str, axis: int | None, every: bool
-) -> tuple[dict[str, Any], Iterable[str]]:
-    explanation = explain_tensor(result, tensor, axis)
-    return explanation_as_json(model, explanation), explanation_lines(explanation, every=every)
+) -> tuple[Explanation, Iterable[str]]:
+    explanation = attrs.evolve(explain_tensor(result, tensor, axis), model=model)
+    return explanation, explanation_lines(explanation, every=every)

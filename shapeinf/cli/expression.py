@@ -7,7 +7,7 @@ import click
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json
-from shapeinf.report.expression_report import expression_as_json, expression_lines, report_expression
+from shapeinf.report.expression_report import expression_lines, report_expression
 
 
 @click.command()
@@ -30,6 +30,6 @@ def expression(expression: str, shapes: tuple[str, ...], kuiper: bool, json_want
     with readable_errors():
         report = report_expression(expression, shapes, as_kuiper=kuiper)
         if json_wanted:
-            echo_json(expression_as_json(report))
+            echo_json(report)
         else:
             echo(*expression_lines(report))

@@ -106,11 +106,9 @@ def infer(
         if target.is_stdout:
             echo_document(result.save)
         elif json_wanted:
-            from shapeinf.report.json_form import report_as_json
-
             report = build_report(result, attrs.evolve(query, constants=True))
             _print_note(report.note)
-            echo_json(report_as_json(report, model))
+            echo_json(attrs.evolve(report, model=model))
         else:
             _print_table(result, query, depth if tree else None)
             _print_summary(result)

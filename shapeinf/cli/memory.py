@@ -14,7 +14,7 @@ from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.formats.files import write_text
 from shapeinf.memory.peak import parse_budget
-from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_lines, summarize_memory, view_of_summary
+from shapeinf.report.memory_report import MemorySummary, memory_lines, report_memory, summarize_memory, view_of_summary
 
 
 @click.command(name="memory", cls=SectionedCommand)
@@ -92,7 +92,7 @@ def memory_command(
             with saving(output):
                 export(summary.memory, output, sizes=summary.sizes)
         if json_wanted:
-            echo_json(memory_as_json(model, summary))
+            echo_json(report_memory(model, summary))
         else:
             echo(*memory_lines(summary, top))
     fail_on(note_errors(model, result.diagnostics) or not summary.fits)

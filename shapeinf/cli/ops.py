@@ -14,18 +14,23 @@ from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, 
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.formats import load
 from shapeinf.ops import default_registry
-from shapeinf.report.operators import MissingOperator, describe_operator, list_operators, missing_operators
+from shapeinf.report.operators import (
+    DescriptionList,
+    MissingList,
+    ModelOperators,
+    OperatorList,
+    PackageList,
+    describe_operator,
+    list_operators,
+    missing_operators,
+)
 from shapeinf.report.operators_text import (
     OPERATOR_COLUMNS,
     PACKAGE_COLUMNS,
     description_lines,
-    descriptions_as_json,
-    missing_as_json,
     missing_lines,
     operator_cells,
-    operators_as_json,
     package_cells,
-    packages_as_json,
 )
 
 _dialect_option = click.option("--dialect", metavar="NAME", help="Operators of one dialect, such as onnx or tf.")
@@ -61,7 +66,7 @@ def list_command(pattern: str, dialect: str | None, json_wanted: bool) -> None:
             part = f"; '*{pattern}*' matches a part of a name" if "*" not in pattern else ""
             echo(f"note: no operator matches {pattern!r}{part}", err=True)
         if json_wanted:
-            echo_json(operators_as_json(operators))
+            echo_json(OperatorList(tuple(operators)))
         else:
             echo_rows(OPERATOR_COLUMNS, operator_cells(operators))
 
@@ -83,7 +88,7 @@ def show(operator: str, dialect: str | None, version: int | None, json_wanted: b
     with readable_errors():
         descriptions = describe_operator(default_registry(), operator, dialect, version or 0)
         if json_wanted:
-            echo_json(descriptions_as_json(descriptions))
+            echo_json(DescriptionList(tuple(descriptions)))
             return
         for number, description in enumerate(descriptions):
             if number:
@@ -106,17 +111,17 @@ def missing(models: tuple[str, ...], json_wanted: bool, **format_options: object
     codes: list[int] = []
     results = _missing_operators(models, format_options, codes)
     if json_wanted:
-        echo_json(missing_as_json(results))
+        echo_json(MissingList(tuple(results)))
     else:
-        for model, operators in results:
-            echo(*missing_lines(model, operators))
+        for operators in results:
+            echo(*missing_lines(operators))
     if any(codes):
         raise click.exceptions.Exit(max(codes))
 
 
 def _missing_operators(
     models: tuple[str, ...], format_options: dict[str, object], codes: list[int]
-) -> Iterator[tuple[str, list[MissingOperator]]]:
+) -> Iterator[ModelOperators]:
     """The operators without a rule of the models that can be read; `codes` gets the exit code of each model."""
     options = take_format_options(format_options)
     for model in models:
@@ -129,7 +134,7 @@ def _missing_operators(
             codes.append(int(end.code or FAILURE))
             continue
         codes.append(VIOLATION if operators else 0)
-        yield model, operators
+        yield ModelOperators(model, tuple(operators))
 
 
 @ops.command(short_help="List the packages that provide operators.", epilog="Example: shapeinf ops packages")
@@ -144,7 +149,7 @@ def packages(json_wanted: bool) -> None:
     with readable_errors():
         entries = default_registry().entries()
         if json_wanted:
-            echo_json(packages_as_json(entries))
+            echo_json(PackageList(tuple(entries)))
         else:
             echo_rows(PACKAGE_COLUMNS, package_cells(entries))
     fail_on(any(entry.problem for entry in entries))

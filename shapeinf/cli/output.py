@@ -64,18 +64,20 @@ def echo_lines(text: str, *, err: bool = False) -> None:
     echo(*text.split("\n"), err=err)
 
 
-def echo_json(data: object) -> None:
-    """Print JSON, which is ASCII."""
+def echo_json(record: object) -> None:
+    """Print the JSON of a record, which is ASCII."""
     from shapeinf.schemas import json_text
 
-    _print(json_text(data))
+    _print(json_text(record))
 
 
-def echo_json_line(data: object) -> None:
-    """Print JSON on one line."""
+def echo_json_line(record: object) -> None:
+    """Print the JSON of a record on one line."""
     import json
 
-    _print(json.dumps(data))
+    from shapeinf.schemas import to_json
+
+    _print(json.dumps(to_json(record)))
 
 
 def echo_status(text: str) -> None:

@@ -12,8 +12,8 @@ from shapeinf.cli.options import Lifetimes, json_option, lifetime_options
 from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.memory.planning import PLANNERS, load_plan, save_plan, to_json
-from shapeinf.report.memory_report import plan_check_as_json, plan_check_lines, plan_lines
+from shapeinf.memory.planning import PLANNERS, load_plan, save_plan
+from shapeinf.report.memory_report import PlanCheck, plan_check_lines, plan_lines
 
 
 class _PlanCommand(SectionedCommand):
@@ -83,7 +83,7 @@ def plan(
             with saving(output):
                 save_plan(placed, output)
         if json_wanted:
-            echo_json(to_json(placed))
+            echo_json(placed)
         else:
             echo(*plan_lines(placed, result, memory, top))
     fail_on(note_errors(model, result.diagnostics) or placed.unplaced)
@@ -123,7 +123,7 @@ def verify(
         memory = lifetimes.memory(result)
         problems = memory.verify_plan(loaded, alignment=alignment)
         if json_wanted:
-            echo_json(plan_check_as_json(plan, model, problems))
+            echo_json(PlanCheck(plan, model, tuple(problems)))
         else:
             echo(*plan_check_lines(loaded, problems, memory))
     fail_on(note_errors(model, result.diagnostics) or problems)

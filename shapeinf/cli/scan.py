@@ -33,11 +33,11 @@ from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import BudgetError
 from shapeinf.formats.files import write_text
 from shapeinf.memory.peak.largest import parse_budget
-from shapeinf.report.scan_report import scan_report_as_json, scan_report_html, scan_report_lines
+from shapeinf.report.scan_report import scan_report_html, scan_report_lines
 from shapeinf.scan.candidates import find_candidates
 from shapeinf.scan.copies import is_url
 from shapeinf.scan.dataset import Dataset
-from shapeinf.scan.records import ModelRow, ScanOptions, config_as_table, format_options_as_table, row_as_json
+from shapeinf.scan.records import ModelRow, ScanOptions, config_as_table, format_options_as_table
 from shapeinf.scan.run import ScanProgress, count_in_background, make_executor, run_scan
 from shapeinf.scan.statistics import read_report
 from shapeinf.texts import format_count
@@ -178,7 +178,7 @@ def _scan(paths: tuple[str, ...], dataset: Dataset, options: ScanOptions, how: _
 
     def on_row(row: ModelRow) -> None:
         if how.json_lines:
-            echo_json_line(row_as_json(row))
+            echo_json_line(row)
         printer.update()
 
     candidates = find_candidates(paths, how.exclude, follow_links=how.follow_links)
@@ -269,7 +269,7 @@ def report(folder: str, output: str | None, json_wanted: bool) -> None:
             with saving(output):
                 write_text(output, scan_report_html(scan_report))
         if json_wanted:
-            echo_json(scan_report_as_json(scan_report))
+            echo_json(scan_report)
         elif output is None:
             for line in scan_report_lines(scan_report, output_width()):
                 echo_lines(line)

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import click
 
 from shapeinf.cli.failures import readable_errors
@@ -13,7 +14,7 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, output_width
 from shapeinf.cli.sections import SectionedCommand
-from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_json
+from shapeinf.report import Summary, SummaryReport, summarize
 from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells
 from shapeinf.texts import escape_unprintable
 
@@ -39,7 +40,7 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     codes: list[int] = []
     summaries = _summaries(models, options, codes)
     if json_wanted:
-        echo_json(summaries_as_json(summary_as_json(model, summary) for model, summary in summaries))
+        echo_json(SummaryReport(tuple(attrs.evolve(summary, model=model) for model, summary in summaries)))
     elif table:
         echo_rows(SUMMARY_COLUMNS, (summary_cells(model, summary) for model, summary in summaries))
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import click
 import numpy as np
 
@@ -14,7 +15,6 @@ from shapeinf.cli.options import check_bindings, json_option, parse_sizes
 from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.formats.files import open_regular
-from shapeinf.report import verification_as_json
 from shapeinf.runtime import RUNTIMES, verify
 
 
@@ -105,7 +105,7 @@ def verify_command(
             options=options.options_for(graph),
         )
         if json_wanted:
-            echo_json(verification_as_json(model, verification))
+            echo_json(attrs.evolve(verification, model=model))
         else:
             echo_lines(str(verification))
     fail_on(verification.mismatches)

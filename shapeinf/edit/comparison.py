@@ -12,6 +12,7 @@ from shapeinf.edit.correspondence import Correspondence, Part, ValuePair, input_
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.result import Result
+from shapeinf.schemas import json_record
 from shapeinf.sharing import hold_locks
 
 if TYPE_CHECKING:
@@ -20,12 +21,17 @@ if TYPE_CHECKING:
 Kind = Part | Literal["dim", "condition"]
 
 
+@json_record(add=("change",))
 @attrs.frozen
 class Difference:
-    """One difference: `before` and `after` are texts, None for the model that does not have it.
+    """One difference.
 
-    `part` is "input", "output", "tensor" (another value), "dim" (its name or bounds) or "condition" (a precondition of
-    the contract).
+    Args:
+        part: "tensor" for a value that is neither input nor output, "dim" for its name or bounds, "condition" for a
+            precondition of the contract.
+        name: of the part.
+        before: as text; None where the first model does not have it.
+        after: as text; None where the second model does not have it.
     """
 
     part: Kind
@@ -34,7 +40,7 @@ class Difference:
     after: str | None
 
     @property
-    def how(self) -> Literal["added", "removed", "changed"]:
+    def change(self) -> Literal["added", "removed", "changed"]:
         """The kind of difference."""
         if self.before is None:
             return "added"
@@ -42,9 +48,25 @@ class Difference:
 
     def __str__(self) -> str:
         """`changed output y: float32[1, 8] -> float32[batch, 8]`."""
-        if self.how == "changed":
+        if self.change == "changed":
             return f"changed {self.part} {self.name}: {self.before} -> {self.after}"
-        return f"{self.how} {self.part} {self.name}: {self.after if self.before is None else self.before}"
+        return f"{self.change} {self.part} {self.name}: {self.after if self.before is None else self.before}"
+
+
+@json_record("shapeinf.diff/1")
+@attrs.frozen
+class DiffReport:
+    """The differences of two models: the output of `shapeinf diff --json`.
+
+    Args:
+        before: the path of the first model.
+        after: the path of the second model.
+        differences: those of inputs, outputs and other tensors, then those of dims and preconditions.
+    """
+
+    before: str
+    after: str
+    differences: tuple[Difference, ...]
 
 
 def diff(before: Any, after: Any) -> list[Difference]:

@@ -35,15 +35,15 @@ class Step:
     Args:
         text: the line.
         subject: the axis, element or rank that it explains: `x.shape[0]`.
-        operator: the operator of the node that computes it; empty for inputs and constants.
+        op: the operator of the node that computes it; empty for inputs and constants.
         node: the name of that node.
         keeps: whether the next step explains the same: an axis of the same size, or an unknown rank.
-        terms: the parameters in the formula of the size, such as the kernel and stride of a window.
+        terms: the parameters in the formula of the size, such as the kernel, stride and pads of a window.
     """
 
     text: str
     subject: str
-    operator: str = ""
+    op: str = ""
     node: str = ""
     keeps: bool = False
     terms: Terms = attrs.Factory(dict)

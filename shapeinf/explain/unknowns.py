@@ -14,6 +14,7 @@ from shapeinf.explain.probe import is_late
 from shapeinf.graph import UNUSED
 from shapeinf.html import html_block, html_rows
 from shapeinf.lattice import SequenceType, Type
+from shapeinf.schemas import json_record
 from shapeinf.solver.budget import WORK, cut_text
 from shapeinf.texts import object_text
 
@@ -27,7 +28,12 @@ that only later nodes determine ("order"); or the budget was exhausted before a 
 
 @attrs.frozen
 class Unknown:
-    """An axis of a tensor whose size is unknown; `axis` is None for an unknown rank."""
+    """An axis of a tensor whose size is unknown.
+
+    Args:
+        tensor: the tensor.
+        axis: None for an unknown rank.
+    """
 
     tensor: str
     axis: int | None
@@ -41,9 +47,13 @@ class Unknown:
 class Cause:
     """The first node or input whose result is unknown.
 
-    `node` is the name of the node, with the path of its body, or of the input; `op` is empty for an input. Both are
-    empty where no cause was found. `values` are the values of the main graph whose declared shapes would make the
-    unknowns known.
+    Args:
+        kind: what is unknown about it.
+        node: the name of the node, with the path of its body, or of the input; empty where no cause was found.
+        op: the operator of the node; empty for an input.
+        reason: why the result is unknown.
+        values: the values of the main graph whose declared shapes would make the unknowns known.
+        location: the position of the node in the text of the model; else empty.
     """
 
     kind: CauseKind
@@ -65,6 +75,7 @@ class Cause:
 _BUDGET_EXHAUSTED = Cause("budget", "", "", f"the cause was not found: {cut_text('unknowns(work=...)')}", ())
 
 
+@json_record(add=("count",))
 @attrs.frozen
 class UnknownGroup:
     """All unknowns with the same first causes: nearly always one, several for a size computed from unknowns of each."""
@@ -91,6 +102,20 @@ class UnknownGroup:
         if self.cause.kind == "budget":
             return f"{self.count}: {self.cause}"
         return f"{self.count} because of " + "; and of ".join(map(str, self.causes))
+
+
+@json_record("shapeinf.unknowns/1")
+@attrs.frozen
+class UnknownsReport:
+    """The unknown axes and ranks of a model by first cause: the output of `shapeinf explain MODEL --json`.
+
+    Args:
+        model: the path of the model.
+        groups: the largest first.
+    """
+
+    model: str
+    groups: tuple[UnknownGroup, ...]
 
 
 class UnknownGroups(list[UnknownGroup]):

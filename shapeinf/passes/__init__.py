@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from shapeinf.passes.pipeline import PASSES as PASSES
     from shapeinf.passes.report import Change as Change
     from shapeinf.passes.report import CleanReport as CleanReport
-    from shapeinf.passes.report import Left as Left
     from shapeinf.passes.report import PassReport as PassReport
+    from shapeinf.passes.report import SkippedChange as SkippedChange
 
 _MODULES = {
     "Change": "shapeinf.passes.report",
     "CleanReport": "shapeinf.passes.report",
     "Cleaned": "shapeinf.passes.cleaning",
     "DEFAULT_ORDER": "shapeinf.passes.pipeline",
-    "Left": "shapeinf.passes.report",
+    "SkippedChange": "shapeinf.passes.report",
     "PASSES": "shapeinf.passes.pipeline",
     "PassReport": "shapeinf.passes.report",
     "clean": "shapeinf.passes.cleaning",

@@ -18,6 +18,7 @@ from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
 from shapeinf.passes.report import CleanReport
 from shapeinf.passes.skeleton import duplicate, to_proto
 from shapeinf.runtime.numbers import Comparison
+from shapeinf.schemas import json_record
 
 
 @attrs.frozen(repr=False)
@@ -48,6 +49,24 @@ class Cleaned:
         write_model(self.model, path, external_data or "keep", self._files)
 
 
+@json_record("shapeinf.clean/1")
+@attrs.frozen
+class CleanDocument:
+    """A clean-up: the output of `shapeinf clean --json`.
+
+    Args:
+        model: the path of the model.
+        output: the file that was written; None where none was.
+        report: the changes.
+        verification: the comparison of the numbers of both models; None without `--verify`.
+    """
+
+    model: str
+    output: str | None
+    report: CleanReport
+    verification: Comparison | None
+
+
 def clean(
     model: Any,
     passes: Sequence[str] | None = None,
@@ -65,7 +84,7 @@ def clean(
     >>> cleaned = clean(model)
     >>> cleaned
     <Cleaned: 1 remove_identity>
-    >>> cleaned.report.left[0].reason
+    >>> cleaned.report.skipped[0].reason
     "'k' is no constant"
     >>> [node.op_type for node in cleaned.to_proto().graph.node]
     ['Conv', 'Add', 'Relu']

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from shapeinf.errors import ModelError
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
-from shapeinf.passes.report import Change, Left
+from shapeinf.passes.report import Change, SkippedChange
 from shapeinf.passes.schemas import fits_schema
 from shapeinf.passes.skeleton import sizes
 from shapeinf.passes.types import Types, bodies, values
@@ -40,14 +40,14 @@ Converter = Callable[["Editor", ir.Node], Edit | None]
 
 
 class Editor:
-    """A model that passes edit in place; `changes` and `left` are those of the current pass."""
+    """A model that passes edit in place; `changes` and `skipped` are those of the current pass."""
 
     def __init__(self, model: ir.Model) -> None:
         """`model` is edited in place."""
         self.model = model
         self.name = ""
         self.changes: list[Change] = []
-        self.left: list[Left] = []
+        self.skipped: list[SkippedChange] = []
         self.types = Types.unknown()
         self._names: set[str] = set()
         self._scopes: dict[str, list[ir.Graph]] = {}
@@ -58,7 +58,7 @@ class Editor:
     def start(self, name: str, types: Types) -> None:
         """Begin a pass, with the inferred types of the current model."""
         self.name, self.types = name, types
-        self.changes, self.left = [], []
+        self.changes, self.skipped = [], []
         self._functions = {function.graph for function in self.model.functions.values()}
         self._names = {node.name for scope in self.scopes() for node in scope if node.name}
         self._parents = {body: scope for scope in self.scopes() for node in scope for body in bodies(node)}
@@ -347,7 +347,7 @@ class Editor:
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
         """Record a node or value that the pass leaves alone."""
-        self.left.append(Left(self.name, _label(node), str(reason)))
+        self.skipped.append(SkippedChange(self.name, _label(node), str(reason)))
 
 
 def _label(item: ir.Node | ir.Value | None) -> str:

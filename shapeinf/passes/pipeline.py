@@ -102,15 +102,15 @@ def _run(name: str, before: Snapshot, copy: ir.Model) -> tuple[PassReport, Snaps
         PASSES[name](editor)
     except Exception as error:  # a bug of a pass or of onnx-ir: continue with the model before the pass
         reason = f"the pass failed: {type(error).__name__}: {' '.join(str(error).split())}"
-        return PassReport(name, tuple(editor.changes), tuple(editor.left), "undone", reason), Snapshot.take(copy)
-    changes, left = tuple(editor.changes), tuple(editor.left)
+        return PassReport(name, tuple(editor.changes), tuple(editor.skipped), "undone", reason), Snapshot.take(copy)
+    changes, skipped = tuple(editor.changes), tuple(editor.skipped)
     if not changes:
-        return PassReport(name, (), left), before
+        return PassReport(name, (), skipped), before
     try:
         after = Snapshot.take(before.model)
         reason = next(differences(before, after), "")
     except ShapeInferenceError as error:
         reason = str(error)
     if reason:
-        return PassReport(name, changes, left, "undone", reason), Snapshot.take(copy)
-    return PassReport(name, changes, left, "changed"), after
+        return PassReport(name, changes, skipped, "undone", reason), Snapshot.take(copy)
+    return PassReport(name, changes, skipped, "changed"), after

@@ -7,10 +7,18 @@ from typing import Literal
 
 import attrs
 
+from shapeinf.schemas import json_record
+
 
 @attrs.frozen
 class Change:
-    """One change: the pass, the node or tensor, and the change as text."""
+    """A change of a model.
+
+    Args:
+        pass_name: the pass.
+        where: the node or tensor.
+        text: the change.
+    """
 
     pass_name: str
     where: str
@@ -18,25 +26,33 @@ class Change:
 
 
 @attrs.frozen
-class Left:
-    """A node or tensor that a pass leaves alone, with the reason."""
+class SkippedChange:
+    """A node or tensor that a pass leaves alone.
+
+    Args:
+        pass_name: the pass.
+        where: the node or tensor.
+        reason: why it is left alone.
+    """
 
     pass_name: str
     where: str
     reason: str
 
 
+@json_record(omit=("changes", "skipped"))
 @attrs.frozen
 class PassReport:
     """One run of a pass; "undone" where, for the `reason`, its result is not proved to be the same model."""
 
     name: str
     changes: tuple[Change, ...] = ()
-    left: tuple[Left, ...] = ()
+    skipped: tuple[SkippedChange, ...] = ()
     outcome: Literal["changed", "unchanged", "undone"] = "unchanged"
     reason: str = ""
 
 
+@json_record(omit=("passes",), add=("changes", "skipped", "undone"))
 @attrs.frozen
 class CleanReport:
     """The runs of all passes, in order, and the opset of the model before and after them."""
@@ -51,10 +67,16 @@ class CleanReport:
         return tuple(c for run in self.passes if run.outcome == "changed" for c in run.changes)
 
     @property
-    def left(self) -> tuple[Left, ...]:
+    def skipped(self) -> tuple[SkippedChange, ...]:
         """The nodes and tensors that the last run of each pass left alone."""
         last = {run.name: run for run in self.passes}
-        return tuple(item for run in last.values() for item in run.left)
+        return tuple(item for run in last.values() for item in run.skipped)
+
+    @property
+    def undone(self) -> tuple[PassReport, ...]:
+        """The runs whose result could not be proved, each once: all passes run until they change nothing."""
+        undone = {(run.name, run.changes, run.reason): run for run in self.passes if run.outcome == "undone"}
+        return tuple(undone.values())
 
     def counts(self) -> dict[str, int]:
         """The number of changes of each pass."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from shapeinf.report.json_form import check_as_json, checks_as_json
+from shapeinf.checks.many import CheckReport, ModelCheck
 from shapeinf.report.pull_request import as_github_commands, as_markdown, checks_as_github_commands, checks_as_markdown
 from shapeinf.report.sarif import checks_as_sarif
 from shapeinf.report.text import check_lines, check_total
 from shapeinf.schemas import json_text
-
-if TYPE_CHECKING:
-    from shapeinf.checks import ModelCheck
 
 Form = Literal["text", "json", "markdown", "github", "sarif"]
 
@@ -20,7 +17,7 @@ Form = Literal["text", "json", "markdown", "github", "sarif"]
 def render_checks(form: Form, checks: Sequence[ModelCheck], notes: Sequence[str] = (), *, single: bool = False) -> str:
     """The report of checks, without a line end at its end; empty where a form has nothing to report.
 
-    With `single`, the report of the only check, which has no notes but in SARIF.
+    With `single`, the report of the only check, which has notes in JSON and SARIF only.
     """
     if form == "text":
         return "\n".join(
@@ -28,12 +25,10 @@ def render_checks(form: Form, checks: Sequence[ModelCheck], notes: Sequence[str]
         )
     if form == "sarif":
         return json_text(checks_as_sarif(checks, notes))
+    if form == "json":
+        return json_text(CheckReport(tuple(checks), tuple(notes)))
     if single:
         (check,) = checks
-        if form == "json":
-            return json_text(check_as_json(check.path, check.diagnostics))
         render = as_markdown if form == "markdown" else as_github_commands
         return render(check.path, check.diagnostics)
-    if form == "json":
-        return json_text(checks_as_json(checks, notes))
     return (checks_as_markdown if form == "markdown" else checks_as_github_commands)(checks, notes)

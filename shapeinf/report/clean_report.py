@@ -8,10 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from shapeinf.report.table import Column
-from shapeinf.schemas import CLEAN
 
 if TYPE_CHECKING:
-    from shapeinf.passes import Cleaned, CleanReport, PassReport
+    from shapeinf.passes import Cleaned, CleanReport
 
 MAX_LISTED = 20
 """Kinds of changes or reasons of one pass that the table lists; the JSON has all."""
@@ -32,15 +31,9 @@ def clean_rows(cleaned: Cleaned) -> list[Row]:
     """
     report = cleaned.report
     changes = [(change.pass_name, change.where, change.text) for change in report.changes]
-    undone = [(run.name, f"{len(run.changes)} changes", f"undone: {run.reason}") for run in _undone(cleaned)]
-    left = [(item.pass_name, item.where, f"left: {item.reason}") for item in report.left]
-    return [*_limit_rows(_group_rows(changes)), *undone, *_limit_rows(_group_rows(left, without_names=True))]
-
-
-def _undone(cleaned: Cleaned) -> Iterator[PassReport]:
-    """The runs of passes whose result could not be proved, each once: all passes run until they change nothing."""
-    undone = {(run.name, run.changes, run.reason): run for run in cleaned.report.passes if run.outcome == "undone"}
-    return iter(undone.values())
+    undone = [(run.name, f"{len(run.changes)} changes", f"undone: {run.reason}") for run in report.undone]
+    skipped = [(item.pass_name, item.where, f"left: {item.reason}") for item in report.skipped]
+    return [*_limit_rows(_group_rows(changes)), *undone, *_limit_rows(_group_rows(skipped, without_names=True))]
 
 
 def _group_rows(rows: Iterable[Row], *, without_names: bool = False) -> list[Row]:
@@ -91,25 +84,3 @@ def _reason_of_opset(report: CleanReport) -> str:
         return ""
     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
     return f": {changes[0].pass_name} needs it for {changes[0].where}{more}"
-
-
-def clean_as_json(model: str, output: str | None, cleaned: Cleaned) -> dict[str, object]:
-    """The clean-up of the model in a file; `output` is the file that was written, None where none was."""
-    report, comparison = cleaned.report, cleaned.comparison
-    return {
-        "schema": CLEAN,
-        "model": model,
-        "output": output,
-        "opset": {"before": report.opset_before, "after": report.opset_after},
-        "changes": [{"pass": c.pass_name, "where": c.where, "text": c.text} for c in report.changes],
-        "left": [{"pass": item.pass_name, "where": item.where, "reason": item.reason} for item in report.left],
-        "undone": [{"pass": run.name, "reason": run.reason} for run in _undone(cleaned)],
-        "verification": None
-        if comparison is None
-        else {
-            "equal": comparison.equal,
-            "bindings": [dict(sizes) for sizes in comparison.bindings],
-            "differences": list(comparison.differences),
-            "refused": comparison.refused,
-        },
-    }

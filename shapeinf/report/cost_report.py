@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
-from shapeinf.cost import Amounts, Cost, CostAt, CostTable
+from shapeinf.cost import Amounts, Cost, CostAt, CostTable, Uncounted
 from shapeinf.csv_text import csv_text
 from shapeinf.errors import MissingSizeError
 from shapeinf.expr import Dim, evaluate
-from shapeinf.schemas import COST
+from shapeinf.schemas import json_record
 from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify, shorten_end
 
 By = Literal["operator", "module", "node"]
@@ -225,49 +225,133 @@ def _text(cost: Cost, amount: Dim) -> str:
 # -- JSON and CSV ------------------------------------------------------------------------------------------------------
 
 
-def cost_as_json(model: str, summary: CostSummary, by: By, depth: int, top: int | None = None) -> dict[str, Any]:
-    """The cost of a model with its rows."""
-    cost, at = summary.cost, summary.at
-    return {
-        "schema": COST,
-        "model": model,
-        "sizes": summary.sizes,
-        "by": by,
-        "total": _both_as_json(cost, cost.total, None if at is None else at.total),
-        "rows": [
-            {
-                "name": row.name,
-                "op": row.op or None,
-                "nodes": row.nodes,
-                "uncounted": row.uncounted,
-                **_both_as_json(cost, row.amounts, row.at),
-            }
-            for row in cost_rows(summary, by, depth)[:top]
-        ],
-        "branches": [
-            {
-                "node": item.node,
-                "op": item.op,
-                "branches": {label: _formulas(cost, amounts) for label, amounts in item.branches.items()},
-            }
+@attrs.frozen
+class Formulas:
+    """Amounts as texts in the grammar of dims; docs/cost.md has the conventions."""
+
+    macs: str
+    operations: str
+    flops: str
+    bytes_read: str
+    bytes_written: str
+    parameters: str
+
+
+@attrs.frozen
+class Numbers:
+    """Amounts as numbers.
+
+    Args:
+        intensity: flops a byte; None where nothing is moved.
+    """
+
+    macs: int
+    operations: int
+    flops: int
+    bytes_read: int
+    bytes_written: int
+    parameters: int
+    intensity: float | None
+
+
+@attrs.frozen
+class BothAmounts:
+    """The amounts of some nodes.
+
+    Args:
+        formulas: with symbols.
+        numbers: at the sizes of `--bind`; None where sizes are missing, or the nodes are not counted there.
+    """
+
+    formulas: Formulas
+    numbers: Numbers | None
+
+
+@attrs.frozen
+class RowRecord(BothAmounts):
+    """A node, an operator or a module.
+
+    Args:
+        name: its name.
+        op: the operator of a node; else empty.
+        nodes: the number of counted nodes.
+        uncounted: the number of nodes that are not counted.
+    """
+
+    name: str
+    op: str
+    nodes: int
+    uncounted: int
+
+
+@attrs.frozen
+class BranchFormulas:
+    """A node that counts the maximum of its branches."""
+
+    node: str
+    op: str
+    branches: Mapping[str, Formulas]
+
+
+@json_record("shapeinf.cost/1")
+@attrs.frozen
+class CostReport:
+    """The cost of a model: the output of `shapeinf cost --json`.
+
+    Args:
+        model: the path of the model.
+        sizes: those of `--bind`.
+        by: what a row is.
+        total: the sums of all nodes.
+        rows: those with the most flops first.
+        branches: the nodes that count the maximum of their branches.
+        uncounted: the nodes, or amounts of nodes, that no sum counts.
+        at_least: something is not counted.
+        at_most: some amounts are upper bounds: of branches, and of sizes that depend on data.
+    """
+
+    model: str
+    sizes: Mapping[str, int]
+    by: By
+    total: BothAmounts
+    rows: tuple[RowRecord, ...]
+    branches: tuple[BranchFormulas, ...]
+    uncounted: tuple[Uncounted, ...]
+    at_least: bool
+    at_most: bool
+
+
+def report_cost(model: str, summary: CostSummary, by: By, depth: int) -> CostReport:
+    """The cost of a model with its rows as plain data."""
+    cost, at, table = summary.cost, summary.at, summary.table
+    rows = cost_rows(summary, by, depth)
+    return CostReport(
+        model,
+        summary.sizes,
+        by,
+        BothAmounts(_formulas(cost, cost.total), _numbers(None if at is None else at.total)),
+        tuple(
+            RowRecord(_formulas(cost, row.amounts), _numbers(row.at), row.name, row.op, row.nodes, row.uncounted)
+            for row in rows
+        ),
+        tuple(
+            BranchFormulas(item.node, item.op, {name: _formulas(cost, a) for name, a in item.branches.items()})
             for item in cost.branches
-        ],
-        "uncounted": [
-            {"node": item.node, "op": item.op, "reason": item.reason, "amount": item.amount or "all"}
-            for item in summary.table.uncounted
-        ],
-        "at_least": summary.table.at_least,
-        "at_most": summary.table.at_most,
-    }
+        ),
+        table.uncounted,
+        table.at_least,
+        table.at_most,
+    )
 
 
-def _both_as_json(cost: Cost, amounts: Amounts, at: Amounts | None) -> dict[str, Any]:
-    values = None if at is None else {**{name: getattr(at, name) for name in AMOUNTS}, "intensity": at.intensity}
-    return {"formulas": _formulas(cost, amounts), "at": values}
+def _formulas(cost: Cost, amounts: Amounts) -> Formulas:
+    return Formulas(*(cost.format(getattr(amounts, name)) for name in AMOUNTS))
 
 
-def _formulas(cost: Cost, amounts: Amounts) -> dict[str, str]:
-    return {name: cost.format(getattr(amounts, name)) for name in AMOUNTS}
+def _numbers(amounts: Amounts | None) -> Numbers | None:
+    if amounts is None:
+        return None
+    return Numbers(**{name: getattr(amounts, name) for name in (*AMOUNTS, "intensity")})
 
 
 def cost_as_csv(summary: CostSummary) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import attrs
 
@@ -15,7 +14,7 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.report.model import NamedDimRecord, named_dims
 from shapeinf.report.text import dims_text
 from shapeinf.result import Result
-from shapeinf.schemas import EXPLAIN, EXPLAIN_DIM
+from shapeinf.schemas import json_record
 from shapeinf.texts import format_count
 
 LEAST_COLLAPSED = 3
@@ -27,9 +26,12 @@ _SUFFIXES = (r"\.(-?\d+)", r"\[(-?\d+)\]", r"\.shape\[(-?\d+)\]")
 
 @attrs.frozen
 class AxisExplanation:
-    """Why an axis has its size: `steps` from the tensor back to the first cause.
+    """Why an axis has its size.
 
-    `axis` is None where the rank is unknown, `size` is None where the axis is.
+    Args:
+        axis: its number; None where the rank is unknown.
+        size: a number, or an expression as text; None where the axis is unknown.
+        steps: from the tensor back to the first cause.
     """
 
     axis: int | None
@@ -37,29 +39,41 @@ class AxisExplanation:
     steps: tuple[Step, ...]
 
 
+@json_record("shapeinf.explain/1")
 @attrs.frozen
 class TensorExplanation:
-    """The explanation of one axis of a tensor, or of all; `type` is the tensor's type as text."""
+    """The explanation of one axis of a tensor, or of all: the output of `shapeinf explain MODEL TENSOR --json`.
 
+    Args:
+        model: the path of the model on a command line; else empty.
+        tensor: the tensor.
+        type: its type as text.
+        axes: the axes in order.
+    """
+
+    model: str = attrs.field(default="", kw_only=True)
     tensor: str
     type: str
     axes: tuple[AxisExplanation, ...]
 
 
+@json_record("shapeinf.explain.dim/1")
 @attrs.frozen
 class DimExplanation:
-    """The bounds of a named dim, and the constraints on it.
+    """The bounds of a named dim, and the constraints on it: the output of `shapeinf explain MODEL DIM --json`.
 
     Args:
+        model: the path of the model on a command line; else empty.
         name: the dim.
-        bounds: its bounds and congruence, under all constraints.
+        dim: its bounds and congruence, under all constraints; None where a constraint replaces it.
         size: the size or dim by which a constraint replaces it; else None.
         axes: the axes of inputs that have this size: `tokens.shape[1]`.
         reasons: the constraints on it with their sources, those of the user and the file first.
     """
 
+    model: str = attrs.field(default="", kw_only=True)
     name: str
-    bounds: NamedDimRecord | None
+    dim: NamedDimRecord | None
     size: str | None
     axes: tuple[str, ...]
     reasons: tuple[str, ...]
@@ -175,7 +189,7 @@ def _collapse_row(row: Sequence[Step]) -> Iterator[str]:
     if len(row) < LEAST_COLLAPSED:
         yield from (step.text for step in row)
         return
-    operators = Counter(step.operator for step in row).most_common()
+    operators = Counter(step.op for step in row).most_common()
     listed = [op if count == 1 else f"{op} x{count}" for op, count in operators[:MAX_OPERATORS]]
     more = [format_count(len(operators) - MAX_OPERATORS, "other operator")] if len(operators) > MAX_OPERATORS else []
     yield f"{len(row)} steps keep it, from {row[0].subject} to {row[-1].subject}: {', '.join([*listed, *more])}"
@@ -185,59 +199,10 @@ def dim_lines(explanation: DimExplanation) -> Iterator[str]:
     """A line with the bounds of the dim, one with the axes of inputs that have it, and one for each constraint."""
     if explanation.size is not None:
         yield f"{explanation.name} = {explanation.size}"
-    elif explanation.bounds is not None:
-        yield dims_text([explanation.bounds])
+    elif explanation.dim is not None:
+        yield dims_text([explanation.dim])
     else:
         yield explanation.name
     if explanation.axes:
         yield f"  the size of {', '.join(explanation.axes)}"
     yield from (f"  {reason}" for reason in explanation.reasons)
-
-
-def explanation_as_json(model: str, explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor of the model in a file; `axis` is null where the rank is unknown."""
-    axes = [
-        {
-            "axis": item.axis,
-            "size": item.size,
-            "steps": [step.text for step in item.steps],
-            "path": [_step_as_json(step) for step in item.steps],
-        }
-        for item in explanation.axes
-    ]
-    return {
-        "schema": EXPLAIN,
-        "model": model,
-        "tensor": explanation.tensor,
-        "type": explanation.type,
-        "axes": axes,
-    }
-
-
-def _step_as_json(step: Step) -> dict[str, Any]:
-    terms = {
-        name: list(term) if isinstance(term, tuple) else str(term) if isinstance(term, Dimension) else term
-        for name, term in step.terms.items()
-    }
-    return {
-        "subject": step.subject,
-        "op": step.operator or None,
-        "node": step.node or None,
-        "keeps": step.keeps,
-        **({"window": terms} if terms else {}),
-    }
-
-
-def dim_as_json(model: str, explanation: DimExplanation) -> dict[str, Any]:
-    """The explanation of a dim of the model in a file; `size` is null where no constraint replaces the dim."""
-    bounds = explanation.bounds
-    return {
-        "schema": EXPLAIN_DIM,
-        "model": model,
-        "dim": explanation.name,
-        "size": explanation.size,
-        "min": None if bounds is None else bounds.bounds.lo,
-        "max": None if bounds is None else bounds.bounds.hi,
-        "axes": list(explanation.axes),
-        "reasons": list(explanation.reasons),
-    }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 import attrs
 
@@ -11,14 +11,14 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import Dim, evaluate
 from shapeinf.memory import Memory, Role
-from shapeinf.memory.peak import PeakAt, PeakBound
-from shapeinf.memory.planning import KINDS, Plan, Slot
+from shapeinf.memory.peak import PeakAt, PeakBound, Unbounded
+from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.planning.verification import UNBOUNDED
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
 from shapeinf.report.model import named_dims
 from shapeinf.report.text import dims_text
 from shapeinf.result import Result
-from shapeinf.schemas import MEMORY_SUMMARY, PLAN_VERIFY
+from shapeinf.schemas import json_record
 from shapeinf.solver.budget import cut_text
 from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
 
@@ -30,6 +30,7 @@ MAX_FORMULA = 400
 """Characters of a symbolic peak in the text; the JSON has all of it."""
 
 
+@json_record(add=("bytes",))
 @attrs.frozen
 class Total:
     """The memory of a run in bytes: the peak, with all weights and inputs in memory."""
@@ -218,41 +219,113 @@ def _shorten(formula: str) -> str:
     return formula if len(formula) <= MAX_FORMULA else f"{formula[:MAX_FORMULA]} ... (--json has all of it)"
 
 
-def memory_as_json(model: str, summary: MemorySummary) -> dict[str, Any]:
-    """The summary of a model's memory."""
-    memory, total = summary.memory, summary.total
-    return {
-        "schema": MEMORY_SUMMARY,
-        "model": model,
-        "peak": {"formula": str(memory.peak), **_peak_as_json(summary)},
-        "roles": {f"{role}s": str(total) for role, total in _roles(memory).items()},
-        "bodies": str(memory.bodies),
-        "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
-        "not_counted": [{"tensor": b.name, "cause": b.cause} for b in summary.bound.peak.unbounded],
-        "total": None if total is None else _total_as_json(total),
-        "budget": summary.budget,
-        "fits": summary.fits,
-    }
+@attrs.frozen
+class TensorBytes:
+    """A tensor in use at the peak."""
+
+    name: str
+    bytes: int
 
 
-def _total_as_json(total: Total) -> dict[str, Any]:
-    return {"bytes": total.bytes, "at_least": total.at_least, "at_most": total.at_most}
+@attrs.frozen
+class UnsizedTensor:
+    """A tensor without a size.
+
+    Args:
+        name: of the tensor.
+        role: what it is for.
+        cause: why its size is not known, or has no upper bound.
+    """
+
+    name: str
+    role: Role
+    cause: str
 
 
-def _peak_as_json(summary: MemorySummary) -> dict[str, Any]:
+@attrs.frozen
+class PeakRecord:
+    """A peak of memory.
+
+    Args:
+        formula: in the dims of the inputs.
+        sizes: those of `--bind`.
+        bytes: the peak; None where it has no bound.
+        holds_for: what the bytes hold for.
+        node: the node at which it is reached; None where there is none.
+        op: the operator of the node.
+        at_least: tensors without an upper bound are not counted.
+        at_most: sizes that depend on data have their upper bounds.
+        alive: the tensors in use at the peak of these sizes, the largest first; None for all sizes.
+    """
+
+    formula: str
+    sizes: Mapping[str, int]
+    bytes: int | None
+    holds_for: Literal["these sizes", "all sizes"]
+    node: str | None
+    op: str | None
+    at_least: bool
+    at_most: bool
+    alive: tuple[TensorBytes, ...] | None
+
+
+@json_record("shapeinf.memory.summary/1")
+@attrs.frozen
+class MemoryReport:
+    """The memory of a model: the output of `shapeinf memory --json`. Formulas are texts in the grammar of dims.
+
+    Args:
+        model: the path of the model.
+        peak: the most bytes of activations and outputs in use at once.
+        roles: the bytes of all weights, inputs, outputs and activations.
+        bodies: the bytes in bodies of loops and branches.
+        unsized: the tensors whose size is not known.
+        uncounted: the tensors that the peak does not count.
+        total: the peak with all weights and inputs, at these sizes or as a bound over all; None without a bound.
+        budget: bytes; None without one.
+        fits: whether the peak is known to fit into the budget; true without one.
+    """
+
+    model: str
+    peak: PeakRecord
+    roles: Mapping[str, str]
+    bodies: str
+    unsized: tuple[UnsizedTensor, ...]
+    uncounted: tuple[Unbounded, ...]
+    total: Total | None
+    budget: int | None
+    fits: bool
+
+
+def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
+    """The summary of a model's memory as plain data."""
+    memory = summary.memory
+    return MemoryReport(
+        model,
+        _peak_record(summary),
+        {f"{role}s": str(total) for role, total in _roles(memory).items()},
+        str(memory.bodies),
+        tuple(UnsizedTensor(b.name, b.role, b.cause) for b in memory.unsized),
+        tuple(summary.bound.peak.unbounded),
+        summary.total,
+        summary.budget,
+        summary.fits,
+    )
+
+
+def _peak_record(summary: MemorySummary) -> PeakRecord:
     peak, node = summary.peak, summary.peak.point
-    return {
-        "sizes": summary.sizes,
-        "bytes": summary.bytes,
-        "of": "these sizes" if isinstance(peak, PeakAt) else "all sizes",
-        "node": node.node if node else None,
-        "op": node.op if node else None,
-        "at_least": peak.at_least,
-        "at_most": peak.at_most,
-        **(
-            {"alive": [{"tensor": b.name, "bytes": size} for b, size in peak.alive]} if isinstance(peak, PeakAt) else {}
-        ),
-    }
+    return PeakRecord(
+        str(summary.memory.peak),
+        summary.sizes,
+        summary.bytes,
+        "these sizes" if isinstance(peak, PeakAt) else "all sizes",
+        node.node if node else None,
+        node.op if node else None,
+        peak.at_least,
+        peak.at_most,
+        tuple(TensorBytes(b.name, size) for b, size in peak.alive) if isinstance(peak, PeakAt) else None,
+    )
 
 
 def plan_lines(plan: Plan, result: Result, memory: Memory, top: int) -> Iterator[str]:
@@ -312,10 +385,17 @@ def plan_check_lines(plan: Plan, diagnostics: Sequence[Diagnostic], memory: Memo
         yield f"valid: {format_count(len(plan.slots), 'slot')}, an arena of {exact_bytes(plan.arena)}"
 
 
-def plan_check_as_json(plan: str, model: str, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
-    """The problems of the plan in a file."""
-    records = [
-        {"kind": KINDS[d.code], "tensor": d.tensor, "other": next(iter(d.operands), None), "cause": d.message}
-        for d in diagnostics
-    ]
-    return {"schema": PLAN_VERIFY, "plan": plan, "model": model, "findings": records}
+@json_record("shapeinf.plan.verify/1")
+@attrs.frozen
+class PlanCheck:
+    """The check of a plan: the output of `shapeinf plan verify --json`.
+
+    Args:
+        plan: the path of the plan.
+        model: the path of the model.
+        diagnostics: the violations; that of an overlap has the other tensor in its operands.
+    """
+
+    plan: str
+    model: str
+    diagnostics: tuple[Diagnostic, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import attrs
 
@@ -11,9 +12,7 @@ from shapeinf.expr import Dimension, Interval
 from shapeinf.pickled_result import Coverage
 from shapeinf.report.tensor_rows import DimRecord, TensorQuery, TensorRecord, TensorRows
 from shapeinf.result import Result
-
-VERSION = 1
-"""Changes when a field of a record changes its meaning or goes away."""
+from shapeinf.schemas import json_record, to_json
 
 EVERYTHING = TensorQuery(constants=True)
 """All tensors of a graph, without those inside of bodies."""
@@ -24,6 +23,7 @@ __all__ = [
     "NamedDimRecord",
     "PreconditionRecord",
     "TensorRecord",
+    "as_json",
     "build_report",
     "named_dims",
 ]
@@ -31,10 +31,14 @@ __all__ = [
 
 @attrs.frozen
 class NamedDimRecord:
-    """A named dim of the inputs: its bounds, and `dim % modulus == remainder` (modulus 1 without a congruence).
+    """A named dim of the inputs: its bounds, and `dim % modulus == remainder`.
 
-    `bounds` are those that the user, the file and the nodes require. The formulas of a report may hold in narrower
-    bounds only, which rules assumed: `assumed`; None where these are the same.
+    Args:
+        name: the dim.
+        bounds: those that the user, the file and the nodes require.
+        modulus: 1 where there is no congruence.
+        remainder: of the size divided by the modulus.
+        assumed: the narrower bounds, which rules assumed, in which the formulas hold; None where these are the same.
     """
 
     name: str
@@ -44,11 +48,21 @@ class NamedDimRecord:
     assumed: Interval | None = None
 
 
+@json_record(omit=("line",))
 @attrs.frozen
 class PreconditionRecord:
-    """A precondition of the graph; `line` is its text with the node that requires it.
+    """A precondition of the graph.
 
-    `sizes` are the legal sizes of its only dim, where they are few.
+    Args:
+        kind: "guard" for a condition on data; see docs/contract.md for the other kinds.
+        text: in the names of the inputs' dims; an axis without a name is `input.shape[axis]`.
+        symbols: the dims in it.
+        node: the node that requires it.
+        op: the operator of the node.
+        message: the rule of the operator.
+        where: the body of a loop or branch that requires it; else empty.
+        line: the text with the node that requires it.
+        sizes: the legal sizes of its only dim, where they are few; else None.
     """
 
     kind: str
@@ -62,14 +76,17 @@ class PreconditionRecord:
     sizes: tuple[int, ...] | None = None
 
 
+@json_record("shapeinf.infer/1")
 @attrs.frozen
 class ModelReport:
-    """The report of an inference.
+    """The report of an inference: the output of `shapeinf infer --json`.
 
     Args:
+        model: the path of the model on a command line; else empty.
         inputs: the names of the inputs without a default value.
         outputs: the names of the outputs.
-        tensors: the tensors by name: inputs and the outputs of nodes in the order of the graph, then constants.
+        tensors: the tensors by name that match the query: inputs and the outputs of nodes in the order of the graph,
+            then constants.
         dims: the named dims of the inputs, by name.
         preconditions: the contract.
         diagnostics: lints of the file first, then in the order of the graph.
@@ -81,6 +98,7 @@ class ModelReport:
         note: a remark where no tensor matches the query, with the nearest names; else empty.
     """
 
+    model: str = attrs.field(default="", kw_only=True)
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     tensors: dict[str, TensorRecord]
@@ -93,7 +111,6 @@ class ModelReport:
     bodies: dict[str, TensorRecord] = attrs.Factory(dict)
     omitted: int = 0
     note: str = ""
-    version: int = VERSION
 
 
 def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> ModelReport:
@@ -118,6 +135,12 @@ def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> Mode
         omitted=0 if rows is None else rows.omitted,
         note="" if rows is None else rows.note,
     )
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """The report of an inference as JSON-ready data."""
+    data: dict[str, Any] = to_json(build_report(result))
+    return data
 
 
 def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:

@@ -12,6 +12,7 @@ from shapeinf.errors import UnknownNameError
 from shapeinf.graph import Graph, Node
 from shapeinf.ops import ArgDef, AttrDef, Dialect, DialectEntry, OpDef, OpRegistry, Rule
 from shapeinf.report.bodies import inner_graphs
+from shapeinf.schemas import json_record
 from shapeinf.texts import nearest_names
 
 MAX_NAMES = 3
@@ -20,7 +21,14 @@ MAX_NAMES = 3
 
 @attrs.frozen
 class OperatorRecord:
-    """An operator with a rule; `versions` are the versions of its domain that add or change it, the oldest first."""
+    """An operator with a rule.
+
+    Args:
+        dialect: its dialect.
+        domain: empty for the domain of the format.
+        name: its name.
+        versions: the versions of its domain that add or change it, the oldest first.
+    """
 
     dialect: str
     domain: str
@@ -35,7 +43,14 @@ class OperatorRecord:
 
 @attrs.frozen
 class ParameterRecord:
-    """An input or output: its type as text, a type variable such as `T` or an element type."""
+    """An input or output.
+
+    Args:
+        name: its name.
+        type: an element type, or a type variable such as `T`.
+        optional: whether it may be left out.
+        repeated: whether it stands for any number of values.
+    """
 
     name: str
     type: str
@@ -45,7 +60,14 @@ class ParameterRecord:
 
 @attrs.frozen
 class AttributeRecord:
-    """An attribute: its type as text, and its default as text, None where it has none."""
+    """An attribute.
+
+    Args:
+        name: its name.
+        type: as text.
+        default: as text; None where it has none.
+        required: whether each node must have it.
+    """
 
     name: str
     type: str
@@ -54,11 +76,10 @@ class AttributeRecord:
 
 
 @attrs.frozen
-class OperatorDescription:
+class OperatorDescription(OperatorRecord):
     """The signature of an operator at one version.
 
     Args:
-        operator: its name, and the versions of its rules.
         version: the version from which on this signature holds.
         inputs: the inputs.
         outputs: the outputs.
@@ -66,12 +87,11 @@ class OperatorDescription:
         rule: the function that infers its outputs, by module and name; empty where it has none.
         package: the package that has this function, with its version; empty where that is not known.
         text: the docstring of the rule.
-        expands: the operator is defined by other operators, from which it is inferred.
+        expands: whether the operator is defined by other operators, from which it is inferred.
         cost: whether a cost rule counts its multiply-accumulates and operations.
         deprecated: whether it is deprecated at this version.
     """
 
-    operator: OperatorRecord
     version: int
     inputs: tuple[ParameterRecord, ...]
     outputs: tuple[ParameterRecord, ...]
@@ -91,7 +111,7 @@ class MissingOperator:
     Args:
         name: its name.
         domain: its domain, empty for that of the format.
-        version: the version that the model imports.
+        version: the version that the model imports; 0 where it imports none.
         count: the number of nodes.
         nodes: the names of the first ones.
         near: the nearest names of operators with a rule.
@@ -108,6 +128,54 @@ class MissingOperator:
     def full_name(self) -> str:
         """Its name with the domain."""
         return _full_name(self.domain, self.name)
+
+
+@json_record("shapeinf.ops/1")
+@attrs.frozen
+class OperatorList:
+    """Installed operators: the output of `shapeinf ops list --json`."""
+
+    operators: tuple[OperatorRecord, ...]
+
+
+@json_record("shapeinf.ops.show/1")
+@attrs.frozen
+class DescriptionList:
+    """The operators of a name in all dialects and domains: the output of `shapeinf ops show OPERATOR --json`."""
+
+    operators: tuple[OperatorDescription, ...]
+
+
+@attrs.frozen
+class ModelOperators:
+    """The operators of a model without a rule.
+
+    Args:
+        model: the path of the model.
+        missing: the operators, the most frequent first.
+    """
+
+    model: str
+    missing: tuple[MissingOperator, ...]
+
+
+@json_record("shapeinf.ops.missing/1")
+@attrs.frozen
+class MissingList:
+    """The operators without a rule of the models that can be read: the output of `shapeinf ops missing --json`."""
+
+    models: tuple[ModelOperators, ...]
+
+
+@json_record("shapeinf.ops.packages/1")
+@attrs.frozen
+class PackageList:
+    """The entry points of dialects: the output of `shapeinf ops packages --json`."""
+
+    entry_points: tuple[DialectEntry, ...]
+
+
+json_record(add=("dialect",))(DialectEntry)
 
 
 def _full_name(domain: str, name: str) -> str:
@@ -190,7 +258,7 @@ def _describe(registry: OpRegistry, record: OperatorRecord, op_def: OpDef, versi
     if rule is not None and not attributes and (rule.kinds or not inputs):  # no schema has them: the rule defines them
         inputs, attributes = _inputs_of_rule(rule), _attributes_of_rule(rule)
     return OperatorDescription(
-        operator=record,
+        **attrs.asdict(record),
         version=op_def.since,
         inputs=inputs,
         outputs=tuple(map(_parameter, op_def.outputs)),

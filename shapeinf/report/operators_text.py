@@ -1,20 +1,18 @@
-"""Operators as text for a terminal, and as JSON-ready data."""
+"""Operators as text for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from shapeinf.ops import DialectEntry
 from shapeinf.report.operators import (
     AttributeRecord,
-    MissingOperator,
+    ModelOperators,
     OperatorDescription,
     OperatorRecord,
     ParameterRecord,
 )
 from shapeinf.report.table import Column
-from shapeinf.schemas import OPS, OPS_MISSING, OPS_PACKAGES, OPS_SHOW
 from shapeinf.texts import format_count
 
 _MARGIN = 14
@@ -38,10 +36,10 @@ def package_cells(entries: Iterable[DialectEntry]) -> Iterator[list[str]]:
 
 def description_lines(description: OperatorDescription) -> Iterator[str]:
     """The signature of an operator."""
-    op = description.operator
-    versions = f", versions {', '.join(map(str, op.versions))}" if len(op.versions) > 1 else ""
-    yield f"{op.full_name} of {op.dialect}{versions}{', deprecated' if description.deprecated else ''}"
-    if len(op.versions) > 1:
+    listed = ", ".join(map(str, description.versions)) if len(description.versions) > 1 else ""
+    notes = [f"versions {listed}"] * bool(listed) + ["deprecated"] * description.deprecated
+    yield ", ".join([f"{description.full_name} of {description.dialect}", *notes])
+    if listed:
         yield from _section("at version", [str(description.version)])
     yield from _section("inputs", map(_parameter_line, description.inputs))
     yield from _section("outputs", map(_parameter_line, description.outputs))
@@ -72,8 +70,9 @@ def _rule_lines(description: OperatorDescription) -> list[str]:
     return [f"{description.rule}{package}", *description.text.splitlines()]
 
 
-def missing_lines(model: str, missing: Sequence[MissingOperator]) -> Iterator[str]:
+def missing_lines(operators: ModelOperators) -> Iterator[str]:
     """The operators of a model without a rule, with their nodes and the nearest names."""
+    model, missing = operators.model, operators.missing
     count = sum(item.count for item in missing)
     yield f"{model}: " + (f"{format_count(count, 'node')} without a rule" if missing else "all operators have a rule")
     for item in missing:
@@ -81,86 +80,3 @@ def missing_lines(model: str, missing: Sequence[MissingOperator]) -> Iterator[st
         nodes = f": {', '.join(item.nodes)}{', ...' if item.count > len(item.nodes) else ''}" if item.nodes else ""
         near = f"; did you mean {', '.join(map(repr, item.near))}?" if item.near else ""
         yield f"  {item.full_name}{version}, {format_count(item.count, 'node')}{nodes}{near}"
-
-
-def operators_as_json(operators: Iterable[OperatorRecord]) -> dict[str, Any]:
-    """A list of operators."""
-    return {"schema": OPS, "operators": [_operator(operator) for operator in operators]}
-
-
-def _operator(operator: OperatorRecord) -> dict[str, Any]:
-    return {
-        "dialect": operator.dialect,
-        "domain": operator.domain,
-        "name": operator.name,
-        "versions": list(operator.versions),
-    }
-
-
-def descriptions_as_json(descriptions: Iterable[OperatorDescription]) -> dict[str, Any]:
-    """The signatures of the operators of one name."""
-    return {"schema": OPS_SHOW, "operators": [_description(description) for description in descriptions]}
-
-
-def _description(description: OperatorDescription) -> dict[str, Any]:
-    return {
-        **_operator(description.operator),
-        "version": description.version,
-        "inputs": [_parameter(parameter) for parameter in description.inputs],
-        "outputs": [_parameter(parameter) for parameter in description.outputs],
-        "attributes": [
-            {"name": a.name, "type": a.type, "default": a.default, "required": a.required}
-            for a in description.attributes
-        ],
-        "rule": description.rule or None,
-        "package": description.package or None,
-        "text": description.text,
-        "expands": description.expands,
-        "cost": description.cost,
-        "deprecated": description.deprecated,
-    }
-
-
-def _parameter(parameter: ParameterRecord) -> dict[str, Any]:
-    return {
-        "name": parameter.name,
-        "type": parameter.type,
-        "optional": parameter.optional,
-        "repeated": parameter.repeated,
-    }
-
-
-def missing_as_json(models: Iterable[tuple[str, Sequence[MissingOperator]]]) -> dict[str, Any]:
-    """The operators of models without a rule."""
-    return {
-        "schema": OPS_MISSING,
-        "models": [{"model": model, "missing": [_missing(item) for item in missing]} for model, missing in models],
-    }
-
-
-def _missing(item: MissingOperator) -> dict[str, Any]:
-    return {
-        "domain": item.domain,
-        "name": item.name,
-        "version": item.version,
-        "count": item.count,
-        "nodes": list(item.nodes),
-        "near": list(item.near),
-    }
-
-
-def packages_as_json(entries: Iterable[DialectEntry]) -> dict[str, Any]:
-    """The entry points of dialects."""
-    return {
-        "schema": OPS_PACKAGES,
-        "entry_points": [
-            {
-                "name": entry.name,
-                "dialect": entry.dialect,
-                "object": entry.target,
-                "package": entry.package or None,
-                "problem": entry.problem or None,
-            }
-            for entry in entries
-        ],
-    }

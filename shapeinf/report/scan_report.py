@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
 
 import attrs
 
 from shapeinf.diagnostics import code_title
 from shapeinf.html import escape_html, html_table
 from shapeinf.report.table import Column, table_lines
-from shapeinf.schemas import SCAN
+from shapeinf.schemas import json_record
 from shapeinf.texts import exact_count, format_bytes, format_count
 
 
@@ -56,21 +55,24 @@ class OperatorRecord:
     example: str
 
 
+@json_record("shapeinf.scan/1", add=("paths",))
 @attrs.frozen(kw_only=True)
 class ScanReport:
-    """The contents of the dataset of a scan.
+    """The contents of the dataset of a scan: the output of `shapeinf scan report --json`.
 
     Args:
         dataset: its folder.
         folder: the folder of all scanned paths; empty where they have none in common.
         outcomes: the number of paths by outcome.
         formats: the number of models by format.
-        nodes: the number of nodes of all models; `tensors` of their values, `known` of values without unknown dims.
+        nodes: the number of nodes of all models.
+        tensors: the number of their values.
+        known: the number of values of which every dim is known.
         seconds: the sum of the times of all models.
         problems: paths without a result.
         most: the models with the most "seconds", "size", "parameters", "macs" and "peak_bytes".
         diagnostics: the diagnostics of all models by code, those of the most models first.
-        operators: the operators without a rule, those of the most models first.
+        operators_without_rule: the operators without a rule, those of the most models first.
     """
 
     dataset: str
@@ -84,7 +86,7 @@ class ScanReport:
     problems: Sequence[ProblemRecord]
     most: Mapping[str, Sequence[ModelRecord]]
     diagnostics: list[DiagnosticRecord] = attrs.Factory(list)
-    operators: list[OperatorRecord] = attrs.Factory(list)
+    operators_without_rule: list[OperatorRecord] = attrs.Factory(list)
 
     @property
     def paths(self) -> int:
@@ -139,7 +141,7 @@ def _tables(report: ScanReport) -> Iterator[_Table]:
             ("operator", "models", "nodes", "for example"),
             [
                 (f"{o.domain}.{o.op}" if o.domain else o.op, f"{o.models:,}", f"{o.nodes:,}", short(o.example))
-                for o in report.operators
+                for o in report.operators_without_rule
             ],
         ),
     ]
@@ -167,35 +169,6 @@ def scan_report_lines(report: ScanReport, width: int | None = None) -> Iterator[
         yield table.title
         columns = [Column(heading) for heading in table.headings]
         yield from table_lines(columns, table.rows, width=width)
-
-
-def scan_report_as_json(report: ScanReport) -> dict[str, Any]:
-    """The report as JSON-ready data."""
-    return {
-        "schema": SCAN,
-        "dataset": report.dataset,
-        "folder": report.folder,
-        "paths": report.paths,
-        "outcomes": dict(report.outcomes),
-        "formats": dict(report.formats),
-        "nodes": report.nodes,
-        "tensors": report.tensors,
-        "known": report.known,
-        "seconds": report.seconds,
-        "problems": [{"path": p.path, "outcome": p.outcome, "message": p.message} for p in report.problems],
-        "findings": [
-            {"code": f.code, "severity": f.severity, "count": f.count, "models": f.models, "example": f.example}
-            for f in report.diagnostics
-        ],
-        "operators_without_rule": [
-            {"op": o.op, "domain": o.domain, "nodes": o.nodes, "models": o.models, "example": o.example}
-            for o in report.operators
-        ],
-        "most": {
-            name: [{"path": m.path, "format": m.format, "nodes": m.nodes, "amount": m.amount} for m in models]
-            for name, models in report.most.items()
-        },
-    }
 
 
 def scan_report_html(report: ScanReport) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from shapeinf.cost import Cost
+from shapeinf.diagnostics import SEVERITIES
 from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import Dim
 from shapeinf.formats import FORMATS
@@ -19,6 +20,7 @@ from shapeinf.report.bodies import inner_graphs
 from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
 from shapeinf.report.tensor_rows import TensorQuery
 from shapeinf.result import Result
+from shapeinf.schemas import json_record
 from shapeinf.solver.budget import WORK
 from shapeinf.texts import bound_note
 
@@ -37,7 +39,7 @@ class Amount:
     Args:
         formula: in the dims of the inputs, or a number; empty where it passes a limit.
         value: the number, at the sizes of the summary; None where it is not known.
-        note: how to read the value, such as "at least", or why there is none.
+        note: how to read the value, such as "at least", or why there is none; empty for an exact number.
     """
 
     formula: str
@@ -71,12 +73,13 @@ class Summary:
     """The summary of a model.
 
     Args:
+        model: the path of the model on a command line; else empty.
         format: the title of its format, such as "ONNX"; `file_version` is its version as the file states it.
         producer: the tool that wrote the file; empty where the file does not state it.
         name: the name of the graph.
         opsets: the versions of the operators by domain; empty for formats whose operators have none.
         inputs: the inputs without a default value.
-        outputs: the outputs.
+        outputs: the outputs, in the order of the graph.
         dims: the named dims of the inputs.
         preconditions: what the nodes require of the dims; then assumptions, and guards, which depend on data.
         legal_sizes: the legal sizes of dims with a finite range whose preconditions do not list them, as texts by dim.
@@ -93,6 +96,7 @@ class Summary:
         coverage: how much is inferred.
     """
 
+    model: str = attrs.field(default="", kw_only=True)
     format: str
     file_version: str
     producer: str
@@ -117,6 +121,14 @@ class Summary:
     coverage: Coverage
 
 
+@json_record("shapeinf.summary/1")
+@attrs.frozen
+class SummaryReport:
+    """The summaries of the models that can be read: the output of `shapeinf summary --json`."""
+
+    models: tuple[Summary, ...]
+
+
 def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: int = WORK) -> Summary:
     """The summary of a model, with all amounts as formulas, and as numbers at these sizes.
 
@@ -134,6 +146,7 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
     uncounted = Counter(item.op for item in cost.uncounted if not item.amount)
     weights, unsized = memory.weights, bound_note(any(buffer.role == "weight" for buffer in memory.unsized), False)
     report = build_report(result, TensorQuery(inputs=True, outputs=True))
+    severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)
     preconditions = sorted(report.preconditions, key=lambda record: _LATER.get(record.kind, 0))
     return Summary(
         format=graph.format or graph.dialect if known is None else known.title,
@@ -160,7 +173,7 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
         peak_bytes=_amount(lambda: str(memory.peak), lambda: _peak_at(memory.peak, sizes), lambda: ""),
         uncounted=uncounted,
         unknowns=tuple([UnknownCount(g.count, tuple(map(str, g.causes))) for g in result.unknowns(work=work)]),
-        diagnostics=Counter(diagnostic.severity for diagnostic in report.diagnostics),
+        diagnostics={name: severities[name] for name in SEVERITIES},
         coverage=report.coverage,
     )
 

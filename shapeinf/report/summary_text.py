@@ -68,7 +68,7 @@ def _format_line(summary: Summary) -> str:
 
 
 def _tensor_line(tensor: TensorRecord) -> str:
-    shape = shorten_end(f"{tensor.dtype or '?'}{tensor.shape}", MAX_FORMULA)
+    shape = shorten_end(f"{tensor.dtype or '?'}{tensor.shape_text}", MAX_FORMULA)
     return f"{shorten_text(tensor.name, MAX_NAME)}: {shape if tensor.kind == 'tensor' else f'{tensor.kind} of {shape}'}"
 
 

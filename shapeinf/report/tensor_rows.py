@@ -13,6 +13,7 @@ from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Interval
 from shapeinf.result import Result
+from shapeinf.schemas import json_record
 from shapeinf.texts import nearest_names
 
 _CONSTANT = Producer("", "", constant=True)
@@ -20,30 +21,34 @@ _CONSTANT = Producer("", "", constant=True)
 
 @attrs.frozen
 class DimRecord:
-    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None.
+    """A dim that is not a number.
 
-    `name` is that of an anonymous unknown: `x.shape[0]`, `nz.count`.
+    Args:
+        expr: its expression in named dims; None for an unknown size without a name in the model.
+        min, max: its bounds; None where there is none.
+        name: what options call a size whose expression is None, such as `x.shape[0]` or `nz.count`.
     """
 
-    size: int | None
-    expression: str | None
-    bounds: Interval
+    expr: str | None
+    min: int | None
+    max: int | None
     name: str | None = None
 
 
+@json_record(omit=("shape_text", "bounds_text", "output", "inner", "items"))
 @attrs.frozen
 class TensorRecord:
     """One tensor.
 
     Args:
         name: the value in the graph.
-        kind: "tensor", or nested like "sequence"; dtype and dims are then those of the innermost elements.
+        kind: "tensor", or nested like "sequence"; dtype and shape are then those of the innermost elements.
         dtype: the element type; None where it is unknown.
-        dims: the shape; None where the rank is unknown.
-        shape: the shape as text.
-        bounds: the bounds of the dims as text where one has an upper bound, else empty: `[1..8, 64]`.
+        shape: the sizes; None where the rank is unknown.
+        shape_text: the shape as text.
+        bounds_text: the bounds of the dims as text where one has an upper bound, else empty: `[1..8, 64]`.
         producer: the operator that produces it, "input", or empty for a constant.
-        node: the node that produces it; empty for inputs and constants.
+        node: the node that produces it, by its first output where it has no name; empty for inputs and constants.
         output: whether it is an output of the graph.
         inner: whether it is inside of a body or function.
         items: the types of the tensors in a sequence as texts; None where not all are known, and for other kinds.
@@ -52,9 +57,9 @@ class TensorRecord:
     name: str
     kind: str
     dtype: str | None
-    dims: tuple[DimRecord, ...] | None
-    shape: str
-    bounds: str
+    shape: tuple[int | DimRecord, ...] | None
+    shape_text: str
+    bounds_text: str
     producer: str
     node: str = ""
     output: bool = False
@@ -92,9 +97,9 @@ class _TypeTexts(NamedTuple):
 
     kind: str
     dtype: str | None
-    dims: tuple[DimRecord, ...] | None
-    shape: str
-    bounds: str
+    shape: tuple[int | DimRecord, ...] | None
+    shape_text: str
+    bounds_text: str
 
 
 class _Candidate(NamedTuple):
@@ -230,15 +235,17 @@ def is_glob(text: str) -> bool:
     return any(char in text for char in "*?[")
 
 
-def _dim(result: Result, dim: Dim) -> DimRecord:
+def _dim(result: Result, dim: Dim) -> int | DimRecord:
     if isinstance(dim, int):
-        return DimRecord(dim, str(dim), Interval(dim, dim))
+        return dim
+    bounds = result.interval(dim)
     if dim.is_anonymous:
-        return DimRecord(None, None, result.interval(dim), str(dim) if dim.is_symbol else None)
-    return DimRecord(None, str(dim), result.interval(dim))
+        return DimRecord(None, bounds.lo, bounds.hi, str(dim) if dim.is_symbol else None)
+    return DimRecord(str(dim), bounds.lo, bounds.hi)
 
 
-def _bounds(dims: Sequence[DimRecord] | None) -> str:
-    if dims is None or not any(dim.size is None and dim.bounds.hi is not None for dim in dims):
+def _bounds(dims: Sequence[int | DimRecord] | None) -> str:
+    if dims is None or not any(isinstance(dim, DimRecord) and dim.max is not None for dim in dims):
         return ""
-    return "[" + ", ".join(str(dim.bounds if dim.size is None else dim.size) for dim in dims) + "]"
+    texts = (str(Interval(dim.min, dim.max) if isinstance(dim, DimRecord) else dim) for dim in dims)
+    return f"[{', '.join(texts)}]"

@@ -38,10 +38,10 @@ def tensor_cells(tensors: Iterable[TensorRecord]) -> Iterator[tuple[str, ...]]:
     for tensor in tensors:
         producer = f"{tensor.producer or 'constant'}{', output' if tensor.output else ''}"
         if tensor.kind == "tensor":
-            yield tensor.name, tensor.dtype or "?", tensor.shape, tensor.bounds, producer
+            yield tensor.name, tensor.dtype or "?", tensor.shape_text, tensor.bounds_text, producer
         else:
             first, *items = _shape_lines(tensor)
-            yield tensor.name, tensor.dtype or "?", first, tensor.bounds, producer
+            yield tensor.name, tensor.dtype or "?", first, tensor.bounds_text, producer
             yield from (("", "", item, "", "") for item in items)
 
 
@@ -49,7 +49,7 @@ def _shape_lines(tensor: TensorRecord) -> list[str]:
     """The type of a sequence: a line for each item, or one for all where the items are not known one by one."""
     if tensor.items is not None and len(tensor.items) <= MAX_ITEMS:
         return [f"{tensor.kind} of", *tensor.items] if tensor.items else [f"empty {tensor.kind}"]
-    return [f"{tensor.kind} of {tensor.shape}"]
+    return [f"{tensor.kind} of {tensor.shape_text}"]
 
 
 def summary_lines(report: ModelReport) -> Iterator[str]:
@@ -108,8 +108,8 @@ def difference_lines(differences: Sequence[Difference], *, every: bool) -> Itera
         yield "no difference"
     single: dict[str, list[Difference]] = {"removed": [], "added": []}
     for difference in differences:
-        if difference.part == "tensor" and difference.how != "changed":
-            single[difference.how].append(difference)
+        if difference.part == "tensor" and difference.change != "changed":
+            single[difference.change].append(difference)
         else:
             yield str(difference)
     for how, group in single.items():

@@ -13,14 +13,23 @@ from typing import Any
 import attrs
 import numpy as np
 
+from shapeinf.schemas import json_record
+
 TOLERANCES: Mapping[str, float] = {"float16": 1e-2, "bfloat16": 8e-2, "float32": 1e-4, "float64": 1e-12}
 """The largest difference, relative to the largest number of an output: about ten roundings of float16 and bfloat16,
 a thousand of float32 and of float64, whose networks are deeper."""
 
 
+@json_record(add=("equal",))
 @attrs.frozen
 class Comparison:
-    """The runs of two models: the sizes of each run, the differences, and why nothing was compared (else empty)."""
+    """The runs of two models.
+
+    Args:
+        bindings: the sizes of each run.
+        differences: of the numbers, as texts.
+        refused: why nothing was compared; else empty.
+    """
 
     bindings: tuple[Mapping[str, int], ...]
     differences: tuple[str, ...]

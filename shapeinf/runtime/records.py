@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from shapeinf.schemas import json_record
 from shapeinf.texts import escape_lines, format_count
 
 MAX_ALIKE = 4
@@ -51,6 +52,7 @@ class Skipped:
     reason: str
 
 
+@json_record(add=("ok",))
 @attrs.frozen
 class Run:
     """One run of a model, compared with the inference.
@@ -140,10 +142,19 @@ def _first_lines(lines: Iterable[str]) -> list[str]:
     return [*lines[:MAX_LINES], f"  and {left} more (--json has all)"] if left > 0 else lines
 
 
+@json_record("shapeinf.verify/1", add=("ok", "verdict"))
 @attrs.frozen
 class Verification:
-    """All runs of a model in a runtime (its name and version), and the assumptions of the inference, as texts."""
+    """All runs of a model in a runtime: the output of `shapeinf verify --json`.
 
+    Args:
+        model: the path of the model on a command line; else empty.
+        runtime: its name and version.
+        runs: one for each binding.
+        assumptions: those of the inference, as texts.
+    """
+
+    model: str = attrs.field(default="", kw_only=True)
     runtime: str
     runs: tuple[Run, ...]
     assumptions: tuple[str, ...] = ()

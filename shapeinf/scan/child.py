@@ -83,7 +83,7 @@ def run() -> None:
     rows.flush()
     for line in requests:
         row, healthy = scan_request(json.loads(line))
-        rows.write(json.dumps(row.as_json()) + "\n")
+        rows.write(json.dumps(row.columns()) + "\n")
         rows.flush()
         if not healthy:
             return

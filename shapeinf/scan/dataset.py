@@ -69,7 +69,7 @@ class Dataset:
 
     def add(self, row: ModelRow) -> None:
         """Add a row; it survives a kill of this process from now on. Raises ScanError where the disk is full."""
-        text = json.dumps(row.as_json())
+        text = json.dumps(row.columns())
         with self._writing():
             if self._pending is None:
                 self._pending = open(self._part.pending_file, "w", encoding="utf-8")  # noqa: SIM115
@@ -161,7 +161,7 @@ class Dataset:
             if rows:
                 self._supersede([row.path for row in rows])
                 self._write(part, rows)
-                self.done.add(part.name, [row.as_json() for row in rows])
+                self.done.add(part.name, [row.columns() for row in rows])
                 self.done.finish()
             os.unlink(part.pending_file)
         self._part = self._new_part()

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 import attrs
 
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FormatOptions
 from shapeinf.inputs.config import Config
-from shapeinf.schemas import SCAN_ROW
+from shapeinf.schemas import json_record
 
 Outcome = Literal["ok", "findings", "unreadable", "limit", "timeout", "memory", "crash", "archive", "folder"]
 """How the scan of a path ended.
@@ -97,29 +97,78 @@ def format_options_as_table(options: FormatOptions | None) -> dict[str, Any]:
     return {} if options is None else dict(attrs.asdict(options))
 
 
+class OpsetRow(TypedDict):
+    """The version of the operators of a domain."""
+
+    domain: str
+    version: int | None
+
+
+class DiagnosticRow(TypedDict):
+    """A diagnostic of a model."""
+
+    severity: str
+    code: str
+    message: str
+    node: str
+    op: str
+    tensor: str
+    location: str
+
+
+class OperatorRow(TypedDict):
+    """The number of nodes of an operator, also of those in bodies and functions."""
+
+    op: str
+    domain: str
+    nodes: int
+    has_rule: bool
+
+
+class TensorRow(TypedDict):
+    """A tensor; its shape is a text, and its producer the operator that computes it, "input", or empty."""
+
+    name: str
+    kind: str
+    dtype: str | None
+    shape: str
+    producer: str
+    node: str
+    output: bool
+
+
+@json_record("shapeinf.scan.row/1")
 @attrs.define(kw_only=True)
 class ModelRow:
-    """The row of a path; columns are null where there is no result.
+    """The row of a path; columns are None where there is no result. A line of `shapeinf scan --json-lines`.
 
     Args:
-        path: as in `Candidate`; bytes that are no UTF-8 are escaped.
-        sha256: with `--checksum`.
+        path: absolute, or a URL; bytes that are no UTF-8 are escaped.
         size: bytes of the file.
-        mtime_ns: the time of its last change.
-        outcome: see `Outcome`.
+        mtime_ns: the time of its last change, in nanoseconds since 1970.
+        outcome: how the scan of the path ended; docs/scan.md describes each.
         message: the reason of an outcome without a result; empty otherwise.
         seconds: the time that the model took.
-        format: "ONNX", "TensorFlow", ...; `file_version` and `producer` are as the file has them.
-        opsets: records of `domain` and `version`.
-        nodes: of the graph; `inner_nodes` are those of bodies and functions.
-        tensors: the values of the graph; of `ranked` ones the rank is known, of `known` ones every dim.
-        parameters: elements of weights that nodes read; `weight_bytes` is their size.
-        macs_formula: multiply-accumulates in the dims of the inputs; `macs` is the number at the sizes of `--bind`, and
-            `macs_note` is "at least" or "at most" where the number is a bound, else why the number is missing.
-        peak_formula: the most bytes of activations in use at once, with `peak_bytes` and `peak_note`.
-        unknowns: unknown axes and ranks; `unknown_causes` are their causes.
+        sha256: with `--checksum`.
+        format: "ONNX", "TensorFlow", ...
+        file_version, producer: as the file has them.
+        opsets: the version of the operators of each domain.
+        nodes: the nodes of the graph.
+        inner_nodes: the nodes of its bodies and functions.
+        tensors: the values of the graph.
+        ranked: tensors of known rank.
+        known: tensors of which every dim is known.
+        parameters: elements of weights that nodes read.
+        weight_bytes: the bytes of the weights.
+        macs_formula: multiply-accumulates in the dims of the inputs.
+        macs: the number at the sizes of `--bind`.
+        macs_note, peak_note: "at least" or "at most" for a bound, or why there is no number; empty for an exact one.
+        peak_formula: the most bytes of activations in use at once.
+        peak_bytes: the number at the sizes of `--bind`.
+        unknowns: the number of unknown axes and ranks.
+        unknown_causes: their causes.
         requirements: what nodes require of the dims of the inputs.
-        errors: the number of diagnostics of that severity, as are `warnings` and `notes`.
+        errors, warnings, notes: the number of diagnostics of that severity.
         diagnostics: those of the check; a table of its own.
         operators: the nodes by operator; a table of its own.
         tensor_rows: all tensors, with `--tensors`; a table of its own.
@@ -135,7 +184,7 @@ class ModelRow:
     format: str | None = None
     file_version: str | None = None
     producer: str | None = None
-    opsets: list[dict[str, Any]] = attrs.Factory(list)
+    opsets: list[OpsetRow] = attrs.Factory(list)
     nodes: int | None = None
     inner_nodes: int | None = None
     tensors: int | None = None
@@ -155,9 +204,9 @@ class ModelRow:
     errors: int | None = None
     warnings: int | None = None
     notes: int | None = None
-    diagnostics: list[dict[str, Any]] = attrs.Factory(list)
-    operators: list[dict[str, Any]] = attrs.Factory(list)
-    tensor_rows: list[dict[str, Any]] = attrs.Factory(list)
+    diagnostics: list[DiagnosticRow] = attrs.Factory(list)
+    operators: list[OperatorRow] = attrs.Factory(list)
+    tensor_rows: list[TensorRow] = attrs.Factory(list)
 
     @classmethod
     def from_candidate(
@@ -173,22 +222,14 @@ class ModelRow:
             seconds=seconds,
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """The row with its records, as JSON-ready data."""
-        return {name: getattr(self, name) for name in ROW_FIELDS}
+    def columns(self) -> dict[str, Any]:
+        """The row with its records, from which `ModelRow(**columns)` makes it again."""
+        return attrs.asdict(self, recurse=False)
 
     @property
     def failed(self) -> bool:
         """Whether the path has no result."""
         return self.outcome in PROBLEMS
-
-
-def row_as_json(row: ModelRow) -> dict[str, Any]:
-    """A row as a line of `--json-lines`."""
-    return {"schema": SCAN_ROW, **row.as_json()}
-
-
-ROW_FIELDS = tuple(field.name for field in attrs.fields(ModelRow))
 
 
 def clean_text(text: str) -> str:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 import attrs
 
@@ -22,7 +21,7 @@ from shapeinf.inputs.config import Config, read_config
 from shapeinf.report import Summary, summarize
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
 from shapeinf.result import Result
-from shapeinf.scan.records import MAX_RECORDS, Candidate, ModelRow, ScanOptions, clean_int, clean_text
+from shapeinf.scan.records import MAX_RECORDS, Candidate, DiagnosticRow, ModelRow, ScanOptions, clean_int, clean_text
 from shapeinf.solver.budget import total_budget
 
 _OUT_OF_MEMORY = re.compile(r"the rule of this operator failed: \w*MemoryError\b")
@@ -142,7 +141,7 @@ def _add_records(
     for diagnostic in diagnostics:
         counts[diagnostic.severity] += 1
         if len(row.diagnostics) < MAX_RECORDS:
-            row.diagnostics.append(_diagnostic_record(diagnostic))
+            row.diagnostics.append(_diagnostic_row(diagnostic))
     row.errors, row.warnings, row.notes = counts["error"], counts["warning"], counts["note"]
     if row.errors or row.warnings:
         row.outcome = "findings"
@@ -159,7 +158,7 @@ def _add_records(
                     "name": clean_text(record.name),
                     "kind": record.kind,
                     "dtype": record.dtype,
-                    "shape": clean_text(record.shape),
+                    "shape": clean_text(record.shape_text),
                     "producer": clean_text(record.producer),
                     "node": clean_text(record.node),
                     "output": record.output,
@@ -167,7 +166,7 @@ def _add_records(
             )
 
 
-def _diagnostic_record(diagnostic: Diagnostic) -> dict[str, Any]:
+def _diagnostic_row(diagnostic: Diagnostic) -> DiagnosticRow:
     return {
         "severity": diagnostic.severity,
         "code": diagnostic.code,

@@ -32,7 +32,7 @@ def read_report(folder: str) -> ScanReport:
     """The report of the dataset in a folder. Raises ScanError where there is none, or a file of it is damaged."""
     report = _read_models(folder)
     report.diagnostics.extend(_read_diagnostics(folder))
-    report.operators.extend(_read_operators(folder))
+    report.operators_without_rule.extend(_read_operators(folder))
     return report
 
 
@@ -128,7 +128,7 @@ def _groups(records: Iterable[dict[str, Any]], keys: tuple[str, ...], count: str
 
 
 def _read_diagnostics(folder: str) -> Iterator[DiagnosticRecord]:
-    records = _records(folder, "findings", ["path", "severity", "code"])
+    records = _records(folder, "diagnostics", ["path", "severity", "code"])
     for (severity, code), group in _groups(records, ("severity", "code"), None).items():
         yield DiagnosticRecord(code, severity, group.count, group.models, group.example)
 

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 import attrs
 
 from shapeinf.errors import DamagedPartError, MissingPackageError
 from shapeinf.formats.files import replace_file
-from shapeinf.scan.records import ROW_FIELDS, ModelRow
+from shapeinf.scan.records import DiagnosticRow, ModelRow, OperatorRow, TensorRow
 
 MODELS = "models"
-RECORD_FIELDS = {"findings": "diagnostics", "operators": "operators", "tensors": "tensor_rows"}
+RECORD_FIELDS = {"diagnostics": "diagnostics", "operators": "operators", "tensors": "tensor_rows"}
 """The fields of a row that are tables of their own, by table."""
 RECORD_TABLES = tuple(RECORD_FIELDS)
-
-_INTS = (
-    *("size", "mtime_ns", "nodes", "inner_nodes", "tensors", "ranked", "known", "parameters", "weight_bytes"),
-    *("macs", "peak_bytes", "unknowns", "errors", "warnings", "notes"),
-)
-_LISTS = ("unknown_causes", "requirements")
-_RECORD_COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "findings": dict.fromkeys(("severity", "code", "message", "node", "op", "tensor", "location"), "string"),
-    "operators": {"op": "string", "domain": "string", "nodes": "int64", "has_rule": "bool"},
-    "tensors": {**dict.fromkeys(("name", "kind", "dtype", "shape", "producer", "node"), "string"), "output": "bool"},
-}
+_RECORDS = {"diagnostics": DiagnosticRow, "operators": OperatorRow, "tensors": TensorRow}
+_ALIASES: Mapping[object, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
+"""The types of columns, by the types of fields."""
 
 
 def import_arrow() -> Any:
@@ -42,24 +34,28 @@ def import_arrow() -> Any:
 def schema_of(table: str) -> Any:
     """The pyarrow schema of a table."""
     arrow = import_arrow()
-    if table != MODELS:
-        columns = {"path": "string", **_RECORD_COLUMNS[table]}
-        return arrow.schema([(name, arrow.type_for_alias(kind)) for name, kind in columns.items()])
-    versions = arrow.list_(arrow.struct([("domain", arrow.string()), ("version", arrow.int64())]))
-    types = {
-        **dict.fromkeys(_INTS, arrow.int64()),
-        **dict.fromkeys(_LISTS, arrow.list_(arrow.string())),
-        "seconds": arrow.float64(),
-        "opsets": versions,
-    }
-    names = [name for name in ROW_FIELDS if name not in RECORD_FIELDS.values()]
-    return arrow.schema([(name, types.get(name, arrow.string())) for name in names])
+    hints = {"path": str, **get_type_hints(ModelRow if table == MODELS else _RECORDS[table])}
+    names = hints.keys() - RECORD_FIELDS.values() if table == MODELS else hints
+    return arrow.schema([(name, _column_type(arrow, hint)) for name, hint in hints.items() if name in names])
+
+
+def _column_type(arrow: Any, hint: Any) -> Any:
+    """The type of a column for values of a type, or None."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is list:
+        return arrow.list_(_column_type(arrow, arguments[0]))
+    if is_typeddict(hint):
+        fields = get_type_hints(hint).items()
+        return arrow.struct([(name, _column_type(arrow, kind)) for name, kind in fields])
+    if origin is Literal:
+        return arrow.string()
+    return arrow.type_for_alias(_ALIASES[next((kind for kind in arguments if kind in _ALIASES), hint)])
 
 
 def records_of(rows: Iterable[ModelRow], table: str) -> list[dict[str, Any]]:
     """The records of rows in a table, each with the path of its model."""
     if table == MODELS:
-        return [row.as_json() for row in rows]
+        return [row.columns() for row in rows]
     field = RECORD_FIELDS[table]
     return [{"path": row.path, **record} for row in rows for record in getattr(row, field)]
 

@@ -50,8 +50,8 @@ def run(*args: object) -> Result:
 def checked(*args: object) -> dict[str, list[str]]:
     """The codes by model of the JSON form."""
     data = json.loads(run(*args, "--json").stdout)
-    assert data["schema"] == "shapeinf.check/2"
-    return {record["model"]: [finding["code"] for finding in record["findings"]] for record in data["models"]}
+    assert data["schema"] == "shapeinf.check/1"
+    return {record["path"]: [finding["code"] for finding in record["diagnostics"]] for record in data["models"]}
 
 
 FIXED, NAMES = ["C101"], ["C120", "C102"]
@@ -99,7 +99,7 @@ def test_a_folder_that_is_one_model_is_that_model(zoo: Path) -> None:
     folder.mkdir()
     (folder / "graph.nnef").write_text(NNEF)
     data = json.loads(run("net", "--json").stdout)
-    assert (data["schema"], data["model"]) == ("shapeinf.check/1", "net")
+    assert [record["path"] for record in data["models"]] == ["net"]
 
 
 def test_standard_input(zoo: Path) -> None:
@@ -356,7 +356,7 @@ def test_known_findings_are_not_reported_and_others_are(zoo: Path) -> None:
 
 def test_a_baseline_is_found_by_the_path_from_its_folder(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("zoo", "--write-baseline", "zoo/known.json").exit_code == 0
-    entries = json.loads((zoo / "zoo" / "known.json").read_text())["findings"]
+    entries = json.loads((zoo / "zoo" / "known.json").read_text())["known"]
     assert {entry["model"] for entry in entries} == {"fixed.onnx", "deep/names [1].onnx"}
     monkeypatch.chdir(zoo / "zoo" / "deep")
     assert run("..", "--baseline", "../known.json").exit_code == 0
@@ -368,7 +368,7 @@ def test_the_baseline_of_the_project_is_relative_to_its_file(zoo: Path, monkeypa
     monkeypatch.chdir(zoo / "zoo")
     assert run(".").exit_code == 0
     assert run(".", "--write-baseline", "../known.json").exit_code == 0  # the present one does not count
-    assert len(json.loads((zoo / "known.json").read_text())["findings"]) == 3
+    assert len(json.loads((zoo / "known.json").read_text())["known"]) == 3
 
 
 def test_stale_entries_are_notes(zoo: Path) -> None:
@@ -391,7 +391,7 @@ def test_the_log_of_a_single_model_has_its_stale_entries(zoo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"schema": "shapeinf.baseline/1", "findings": [{"model": 1}]}', "[" * 10**5]
+    "text", ["", "[]", "{}", '{"schema": "shapeinf.baseline/1", "known": [{"model": 1}]}', "[" * 10**5]
 )
 def test_files_that_are_no_baseline(zoo: Path, text: str) -> None:
     (zoo / "known.json").write_text(text)

@@ -89,7 +89,9 @@ def test_json(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.onnx"
     data = json.loads(run(model, "-o", out, "--json", "--verify").stdout)
     assert (data["model"], data["output"]) == (str(model), str(out))
-    assert {"pass": "fuse_bias_add", "where": "Add 'a'", "text": "fused into Conv 'c'"} in data["changes"]
+    assert {"pass_name": "fuse_bias_add", "where": "Add 'a'", "text": "fused into Conv 'c'"} in data["report"][
+        "changes"
+    ]
     assert data["verification"]["equal"] and len(data["verification"]["bindings"]) == 2
     assert json.loads(run(model, "--dry-run", "--json").stdout)["output"] is None
 

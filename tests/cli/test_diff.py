@@ -101,13 +101,13 @@ def test_conditions_are_compared_under_the_names_of_the_other() -> None:
     assert [difference.name for difference in diff(fixed, make(["n", 3], shape=[1, 3]))] == ["batch"]  # only its name
     differences = diff(fixed, make(["batch", 3], shape=[-1, 3]))
     preconditions = [difference for difference in differences if difference.part == "condition"]
-    assert [(difference.how, difference.name) for difference in preconditions] == [("removed", "batch == 1")]
+    assert [(difference.change, difference.name) for difference in preconditions] == [("removed", "batch == 1")]
     assert "pin" in str(preconditions[0])
     assert [str(difference) for difference in differences if difference.part == "input"] == [
         "changed input x: float32[1, 3] -> float32[batch, 3]"
     ]
     back = diff(make(["batch", 3], shape=[-1, 3]), fixed)
-    assert [(difference.how, difference.name) for difference in back if difference.part == "condition"] == [
+    assert [(difference.change, difference.name) for difference in back if difference.part == "condition"] == [
         ("added", "batch == 1")
     ]
 
@@ -140,8 +140,8 @@ def test_command(tmp_path: Path) -> None:
     record = json.loads(differ.stdout)
     assert record["schema"] == "shapeinf.diff/1"
     assert record["differences"][0] == {
-        "how": "changed",
-        "what": "input",
+        "change": "changed",
+        "part": "input",
         "name": "x",
         "before": "float32[n, 3]",
         "after": "float32[2, 3]",

@@ -162,8 +162,8 @@ WINDOWS = [
 def test_windows_are_shown(windows: Path, target: str, text: str, window: object, bound: tuple[str, ...]) -> None:
     assert run(windows, target, *bound).stdout.splitlines()[0].endswith(text)
     (axis,) = json.loads(run(windows, target, "--json", *bound).stdout)["axes"]
-    assert axis["path"][0]["window"] == window
-    assert not [step for step in axis["path"] if step["op"] is None and "window" in step]
+    assert axis["steps"][0]["terms"] == window
+    assert not [step for step in axis["steps"] if not step["op"] and step["terms"]]
 
 
 TARGETS = [
@@ -206,7 +206,7 @@ def test_a_dim(model: Path) -> None:
         "  batch=4 is specified by the user",
     ]
     record = json.loads(run(model, "batch", "--json", "--dim", "batch=1..8").stdout)
-    assert (record["schema"], record["min"], record["max"]) == ("shapeinf.explain.dim/1", 1, 8)
+    assert (record["schema"], record["dim"]["bounds"]) == ("shapeinf.explain.dim/1", {"min": 1, "max": 8})
 
 
 def test_what_nodes_require_of_a_dim() -> None:

@@ -43,7 +43,7 @@ def test_inputs_of_unknown_size_are_no_0_bytes(model: Path) -> None:
     lines = run(model, "--bind", "n=5").output.splitlines()
     assert "inputs       at least 20 bytes of 4*n" in lines and "outputs      20 bytes of 4*n" in lines
     data = json.loads(run(model, "--json").output)
-    assert data["unsized"] == [{"tensor": "x", "role": "input", "cause": "strings have no fixed size"}]
+    assert data["unsized"] == [{"name": "x", "role": "input", "cause": "strings have no fixed size"}]
     assert not data["peak"]["at_least"], "the peak counts what nodes make"
 
 
@@ -82,7 +82,7 @@ def test_sizes_that_depend_on_data_have_their_bounds(model: Path) -> None:
     assert data["schema"] == "shapeinf.memory.summary/1"
     peak = data["peak"]
     assert (peak["bytes"], peak["at_most"], peak["at_least"]) == (10 * 8 + 10 * 4, True, False)
-    assert [item["tensor"] for item in peak["alive"]] == ["c", "y"]
+    assert [item["name"] for item in peak["alive"]] == ["c", "y"]
 
 
 def test_pictures_show_the_same_peak(model: Path, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ MANY = """g (float[n] x, float[4] v) => (float[] out) {
 def test_what_is_not_counted_is_grouped_by_cause(model: Path) -> None:
     lines = [line for line in run(model, "--bind", "n=10").stdout.splitlines() if line.startswith("not counted")]
     assert [line.split(": ")[0] for line in lines] == ["not counted  a", "not counted  b, c, d, e and 1 more"]
-    assert len(json.loads(run(model, "--bind", "n=10", "--json").stdout)["not_counted"]) == 6
+    assert len(json.loads(run(model, "--bind", "n=10", "--json").stdout)["uncounted"]) == 6
 
 
 TOTALS = [

@@ -69,7 +69,7 @@ def test_json_out_and_in(model, tmp_path):
     # b and y live at once: 128 bytes, and 128 from 256 on
     assert printed["arena"] == 384
     checked = run("verify", tmp_path / "p.json", "--model", model, "--bind", "n=4", "--json")
-    assert json.loads(checked.output)["findings"] == []
+    assert json.loads(checked.output)["diagnostics"] == []
 
 
 def test_a_plan_that_is_too_small_for_the_range(model, tmp_path):
@@ -79,7 +79,7 @@ def test_a_plan_that_is_too_small_for_the_range(model, tmp_path):
     assert "error[P102]: its slot has 64 bytes, it needs 80\n  --> a\n" in done.output
     data = json.loads(run("verify", tmp_path / "p.csv", "-m", model, "--dim", "n=1..5", "--json").output)
     assert data["schema"] == "shapeinf.plan.verify/1"
-    assert {(item["kind"], item["tensor"]) for item in data["findings"]} >= {("too small", "a"), ("too small", "b")}
+    assert {(item["code"], item["tensor"]) for item in data["diagnostics"]} >= {("P102", "a"), ("P102", "b")}
 
 
 def test_a_tensor_without_a_bound_is_not_placed(model, tmp_path):

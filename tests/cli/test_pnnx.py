@@ -243,7 +243,7 @@ def test_diff_of_two_traces(tmp_path: Path) -> None:
     ]
     assert "no difference" in run("diff", before, after, "-d", "0:[1,3,h,w]").output
     report = json.loads(run("diff", before, after, "--json", code=1).output)
-    assert [d["what"] for d in report["differences"]] == ["input"]
+    assert [d["part"] for d in report["differences"]] == ["input"]
 
 
 def test_an_input_that_is_an_output_twice(tmp_path: Path) -> None:

@@ -61,6 +61,6 @@ def test_the_contract_lists_them(options: dict[str, dict[str, str]]) -> None:
     assert precondition.sizes == (1, 3)
     assert str(result.contract).startswith("n is 1 or 3, required by Expand 'ex'")
     assert "n*n" in precondition.text
-    assert as_json(result)["contract"][0]["sizes"] == [1, 3]
+    assert as_json(result)["preconditions"][0]["sizes"] == [1, 3]
     for size in range(1, 12):
         assert (result.contract.check(n=size).verdict is True) == (size in (1, 3))

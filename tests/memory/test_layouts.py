@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import onnx
 import pytest
 
@@ -13,7 +11,7 @@ from shapeinf.expr import evaluate
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.layout import ArrayType, Layout, parse_type, physical_byte_size
-from shapeinf.memory.exports import MemoryExport, as_json
+from shapeinf.memory.exports import MemoryExport, memory_document
 from shapeinf.memory.layouts import LayoutAssignment
 from tests.vectors import vectors
 
@@ -206,8 +204,8 @@ def test_smaller_dims_than_assumed_keep_the_layouts():
 
 def test_json_names_the_layout():
     memory = model(CHAIN).memory(layouts={"y": TILED})
-    tensors = as_json(MemoryExport("m", memory.peak))["tensors"]
-    assert [(t["name"], t["layout"], t["bytes"]) for t in json.loads(json.dumps(tensors))] == [
+    tensors = memory_document(MemoryExport("m", memory.peak)).tensors
+    assert [(t.name, t.layout, t.bytes) for t in tensors] == [
         ("x", None, "400*n"),
         ("y", TILED, "4096*((n + 7)//8)"),
         ("z", None, "400*n"),

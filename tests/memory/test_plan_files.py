@@ -26,9 +26,9 @@ from shapeinf.memory.planning import (
     problem_from_csv,
     save_plan,
     to_csv,
-    to_json,
 )
 from shapeinf.memory.planning import files as plan_files
+from shapeinf.schemas import to_json
 from tests.memory.planning_cases import problems
 
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=8)

@@ -15,9 +15,13 @@ from shapeinf.errors import ShapeError, ShapeInferenceError, Source, UnknownName
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, Timeline
-from shapeinf.memory.planning import KINDS, PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
+from shapeinf.memory.planning import PLANNERS, Plan, Slot, Unplaced, plan, verification, verify_plan
 from shapeinf.memory.planning.verification import MAX_OVERLAPS
 from tests.memory.planning_cases import problems
+
+WORDS = "overlap, too small, misaligned, missing, unknown, arena, lifetime, apart, unbounded, too many"
+KINDS = {f"P{number}": word for number, word in enumerate(WORDS.split(", "), 101)}
+"""A word for each code, as docs/plan.md describes it."""
 
 
 def model(*buffers, ranges=None, relations=()):

@@ -131,4 +131,4 @@ def breaks(case: Any, without: Any) -> bool:
     except Exception:
         return True
     reports = [run(case.model(), case.passes).report for run in (clean, without)]
-    return len(reports[0].left) != len(reports[1].left)
+    return len(reports[0].skipped) != len(reports[1].skipped)

@@ -217,7 +217,7 @@ def test_weights_that_no_pass_needs_are_never_read(model: Path) -> None:
     model.with_name("m.bin").unlink()
     cleaned = clean(model)
     assert cleaned.report.counts() == {"remove_identity": 1}
-    assert [(item.pass_name, item.reason.partition(": ")[2]) for item in cleaned.report.left] == [
+    assert [(item.pass_name, item.reason.partition(": ")[2]) for item in cleaned.report.skipped] == [
         ("fuse_bias_add", "its data file 'm.bin' is missing")
     ]
     cleaned.save(model.with_name("out.onnx"))
@@ -247,7 +247,7 @@ def test_short_data_are_an_error(model: Path, external: ExternalData) -> None:
     with open(model.with_name("m.bin"), "r+b") as file:
         file.truncate(100)
     cleaned = clean(model)
-    assert any("in 'm.bin', a file of 100 bytes" in item.reason for item in cleaned.report.left)
+    assert any("in 'm.bin', a file of 100 bytes" in item.reason for item in cleaned.report.skipped)
     with pytest.raises(ModelError, match=r"in 'm\.bin', a file of 100 bytes"):
         cleaned.save(model.with_name("out.onnx"), external_data=external)
     assert not model.with_name("out.onnx").exists()

@@ -35,7 +35,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import Source, UnpicklableError
 from shapeinf.expr import Scope, maximum
 from shapeinf.memory import Memory
-from shapeinf.report.memory_report import memory_as_json, memory_lines, summarize_memory
+from shapeinf.report.memory_report import memory_lines, report_memory, summarize_memory
 from shapeinf.report.model import build_report
 
 CONVNET, DECODER, MISSING = "examples/convnet.onnx", "examples/decoder.onnx", "examples/missing.onnx"
@@ -158,7 +158,7 @@ def test_a_summary_of_memory_prints_the_same_in_another_process(sizes: dict[str,
     summary = summarize_memory(memory, sizes, 1 << 20, lambda: memory)
     loaded = pickled(summary)
     assert list(memory_lines(loaded, 3)) == list(memory_lines(summary, 3))
-    assert memory_as_json("m", loaded) == memory_as_json("m", summary)
+    assert report_memory("m", loaded) == report_memory("m", summary)
 
 
 def test_plain_records_arrive_equal() -> None:

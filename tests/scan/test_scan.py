@@ -243,14 +243,14 @@ def test_rows_survive_a_kill_at_any_moment(dataset: Dataset, tmp_path: Path, mon
     dataset.add(row_of("/third"))
     journal = next((out / "journal").iterdir())
     journal.write_text(journal.read_text(encoding="utf-8") + '{"path": "/fou', encoding="utf-8")
-    (out / "findings" / "part-000002-abcdef.parquet").write_bytes(b"of a part that was interrupted")
+    (out / "diagnostics" / "part-000002-abcdef.parquet").write_bytes(b"of a part that was interrupted")
     (out / MODELS / ".part-000002.parquet.1234.part").write_bytes(b"PAR1")
     dataset.close()
     again = Dataset(str(out))
     try:
         assert sorted(row["path"] for row in records(out)) == ["/first", "/second", "/third"]
         assert [again.includes(Candidate(path, size=1)) for path in ("/third", "/fou")] == [True, False]
-        assert not list((out / "journal").iterdir()) and not list((out / "findings").iterdir())
+        assert not list((out / "journal").iterdir()) and not list((out / "diagnostics").iterdir())
     finally:
         again.close()
 

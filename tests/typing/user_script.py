@@ -181,7 +181,7 @@ def edit_model(folder: Path) -> None:
     differences: list[Difference] = diff(CONVNET, folder / "bound.onnx")
     again: Rebatched = rebatch(folder / "bound.onnx", axis=0, name="batch")
     infer_shapes(CONVNET).save(folder / "annotated.onnx")
-    print([d.how for d in differences], again.size, bound.inputs, bound.tensors)
+    print([d.change for d in differences], again.size, bound.inputs, bound.tensors)
 
 
 def check_model() -> list[Diagnostic]:

@@ -2,20 +2,20 @@
 
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.export import export, write
-from shapeinf.memory.exports.json_export import as_json, json_text, schema
+from shapeinf.memory.exports.json_export import MemoryDocument, json_text, memory_document
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.exports.tables import COLUMNS, csv_text, rows, write_parquet
 
 __all__ = [
     "COLUMNS",
+    "MemoryDocument",
     "MemoryExport",
-    "as_json",
     "c_header",
     "csv_text",
     "export",
     "json_text",
+    "memory_document",
     "rows",
-    "schema",
     "write",
     "write_parquet",
 ]

@@ -1,90 +1,181 @@
-"""JSON of symbols, buffers, peak and plan; `shapeinf/schemas/memory-1.json` is its schema."""
+"""JSON of symbols, buffers, peak and plan."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Literal
+
+import attrs
 
 from shapeinf.expr import Dim, Dimension, format_dim, quote_name
 from shapeinf.memory.exports.memory_export import MemoryExport
-from shapeinf.memory.planning import Plan
-from shapeinf.memory.timeline import Buffer
+from shapeinf.memory.peak import Unbounded
+from shapeinf.memory.planning import Unplaced
+from shapeinf.memory.timeline import Buffer, ProgramPoint, Role
 from shapeinf.program.requirements import Requirements
-from shapeinf.schemas import MEMORY, load_schema
+from shapeinf.schemas import json_record, to_json
 
 MAX_EXPRESSION = 1_000_000
 """Limit on the characters of an expression."""
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the result of `as_json`.
+@attrs.frozen
+class SymbolRecord:
+    """A symbol of the expressions.
 
-    >>> schema()["properties"]["schema"]
-    {'const': 'shapeinf.memory/1'}
+    Args:
+        name: as in expressions.
+        label: as users write it: an axis without a name is `input.shape[axis]`.
+        role: "data" for a size that depends on values, not on the sizes of inputs.
+        min, max: its bounds; None where there is none.
     """
-    return load_schema(MEMORY)
+
+    name: str
+    label: str
+    role: Literal["input", "data"]
+    min: int | None
+    max: int | None
+
+
+@attrs.frozen
+class BufferRecord:
+    """A buffer, which is in use at the program points `birth <= t < death`.
+
+    Args:
+        name: the first value in it.
+        values: all values that it holds.
+        role: what it is for.
+        dtype: the element type; None where it is unknown.
+        dims: the shape; None where the rank is unknown.
+        layout: the layout that the bytes count, as in XLA; None without one.
+        bytes: None where they are not known.
+        birth: the program point of its producer.
+        death: the program point after its last consumer.
+        offset: in the arena of the plan; None without a slot.
+        planned_bytes: the size of the slot.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    role: Role
+    dtype: str | None
+    dims: tuple[int | str, ...] | None
+    layout: str | None
+    bytes: int | str | None
+    birth: int
+    death: int
+    offset: int | None
+    planned_bytes: int | None
+
+
+@attrs.frozen
+class TermRecord:
+    """The bytes in use at some program points, which can be the peak."""
+
+    bytes: int | str
+    program_points: tuple[int, ...]
+
+
+@attrs.frozen
+class PeakRecord:
+    """The peak.
+
+    Args:
+        terms: the peak is the largest of them, 0 for none.
+        at_least: tensors without an upper bound are not counted.
+        at_most: sizes that depend on data have their upper bounds.
+    """
+
+    terms: tuple[TermRecord, ...]
+    at_least: bool
+    at_most: bool
+
+
+@attrs.frozen
+class ArenaRecord:
+    """The arena of the plan; the buffers have their offsets."""
+
+    arena: int
+    alignment: int
+    unplaced: tuple[Unplaced, ...]
+
+
+@json_record("shapeinf.memory/1")
+@attrs.frozen
+class MemoryDocument:
+    """The memory of a model, as `shapeinf memory --export OUT.json` writes it.
+
+    Args:
+        model: its name.
+        symbols: those of the expressions. An expression is a number, or a text with + - * // % max min and names; odd
+            names are in backquotes.
+        requirements: the conditions on the symbols, as texts.
+        program_points: the nodes in the order in which they run; others refer to them by their numbers.
+        tensors: the buffers.
+        peak: the most bytes in use at once.
+        unknowns: the buffers that have no upper bound.
+        plan: None without a plan.
+    """
+
+    model: str
+    symbols: tuple[SymbolRecord, ...]
+    requirements: tuple[str, ...]
+    program_points: tuple[ProgramPoint, ...]
+    tensors: tuple[BufferRecord, ...]
+    peak: PeakRecord
+    unknowns: tuple[Unbounded, ...]
+    plan: ArenaRecord | None
 
 
 def json_text(subject: MemoryExport) -> str:
     """The JSON text, with a line end."""
-    return json.dumps(as_json(subject), indent=1, ensure_ascii=True) + "\n"
+    return json.dumps(to_json(memory_document(subject)), indent=1, ensure_ascii=True) + "\n"
 
 
-def as_json(subject: MemoryExport) -> dict[str, Any]:
+def memory_document(subject: MemoryExport) -> MemoryDocument:
     """The export as plain values; an expression is an int, or a text that `parse_dim` reads."""
-    peak, plan = subject.peak, subject.plan
+    peak, plan, buffers = subject.peak, subject.plan, subject.timeline.buffers
     requirements = Requirements(subject.store, {})
-    return {
-        "schema": MEMORY,
-        "model": subject.name,
-        "symbols": [
+    return MemoryDocument(
+        subject.name,
+        (
             *(_symbol(subject, symbol, "input") for symbol in subject.dims),
             *(_symbol(subject, symbol, "data") for symbol in subject.data_dependent),
-        ],
-        "conditions": [*(requirement.text for requirement in requirements.all), *requirements.unreadable],
-        "moments": [{"node": point.node, "op": point.op} for point in subject.timeline.points],
-        "tensors": [_tensor(subject, buffer) for buffer in subject.timeline.buffers],
-        "peak": {
-            "terms": [{"bytes": _expression(t.size), "moments": list(t.points)} for t in peak.terms],
-            "at_least": peak.at_least,
-            "at_most": peak.at_most,
-        },
-        "unknowns": [
-            {"name": buffer.name, "cause": subject.why_unbounded(buffer)}
-            for buffer in subject.timeline.buffers
-            if subject.upper_bound(buffer) is None
-        ],
-        "plan": None if plan is None else _plan(plan),
-    }
+        ),
+        (*(requirement.text for requirement in requirements.all), *requirements.unreadable),
+        subject.timeline.points,
+        tuple(_buffer(subject, buffer) for buffer in buffers),
+        PeakRecord(
+            tuple(TermRecord(_expression(term.size), tuple(term.points)) for term in peak.terms),
+            peak.at_least,
+            peak.at_most,
+        ),
+        tuple(Unbounded(b.name, subject.why_unbounded(b)) for b in buffers if subject.upper_bound(b) is None),
+        None if plan is None else ArenaRecord(plan.arena, plan.alignment, plan.unplaced),
+    )
 
 
-def _plan(plan: Plan) -> dict[str, Any]:
-    unplaced = [{"name": tensor.name, "cause": tensor.cause} for tensor in plan.unplaced]
-    return {"arena": plan.arena, "alignment": plan.alignment, "unplaced": unplaced}
-
-
-def _symbol(subject: MemoryExport, symbol: Dimension, role: str) -> dict[str, Any]:
+def _symbol(subject: MemoryExport, symbol: Dimension, role: Literal["input", "data"]) -> SymbolRecord:
     bounds = subject.store.interval(symbol)
-    label = subject.binder.labels[symbol]
-    return {"name": quote_name(symbol.name), "label": label, "role": role, "min": bounds.lo, "max": bounds.hi}
+    return SymbolRecord(quote_name(symbol.name), subject.binder.labels[symbol], role, bounds.lo, bounds.hi)
 
 
-def _tensor(subject: MemoryExport, buffer: Buffer) -> dict[str, Any]:
+def _buffer(subject: MemoryExport, buffer: Buffer) -> BufferRecord:
     dims = subject.store.canon_shape(buffer.shape).dims
     size, slot = subject.size(buffer), subject.slots.get(buffer.name)
-    return {
-        "name": buffer.name,
-        "values": list(buffer.values),
-        "role": buffer.role,
-        "dtype": buffer.dtype,
-        "dims": None if dims is None else [_expression(subject.store.canon(d)) for d in dims],
-        "layout": None if buffer.layout is None else str(buffer.layout),
-        "bytes": None if size is None else _expression(size),
-        "birth": buffer.birth,
-        "death": buffer.death,
-        "offset": None if slot is None else slot.offset,
-        "planned_bytes": None if slot is None else slot.size,
-    }
+    return BufferRecord(
+        buffer.name,
+        buffer.values,
+        buffer.role,
+        buffer.dtype,
+        None if dims is None else tuple(_expression(subject.store.canon(d)) for d in dims),
+        None if buffer.layout is None else str(buffer.layout),
+        None if size is None else _expression(size),
+        buffer.birth,
+        buffer.death,
+        None if slot is None else slot.offset,
+        None if slot is None else slot.size,
+    )
 
 
 def _expression(d: Dim) -> int | str:

@@ -8,15 +8,13 @@ from shapeinf.memory.planning.files import (
     problem_from_csv,
     save_plan,
     to_csv,
-    to_json,
 )
 from shapeinf.memory.planning.from_timeline import plan
 from shapeinf.memory.planning.planners import PLANNERS, best, best_fit, greedy_by_breadth, greedy_by_size, thorough
 from shapeinf.memory.planning.problem import Plan, Problem, Request, Slot, Unplaced
-from shapeinf.memory.planning.verification import KINDS, verify_plan
+from shapeinf.memory.planning.verification import verify_plan
 
 __all__ = [
-    "KINDS",
     "PLANNERS",
     "Plan",
     "Problem",
@@ -36,6 +34,5 @@ __all__ = [
     "save_plan",
     "thorough",
     "to_csv",
-    "to_json",
     "verify_plan",
 ]

@@ -20,6 +20,7 @@ from shapeinf.errors import LimitError, PlanError, PlanFileError
 from shapeinf.formats.files import open_regular, write_text
 from shapeinf.memory.planning.problem import (
     MAX_BUFFERS,
+    PLAN_SCHEMA,
     Plan,
     Problem,
     Request,
@@ -27,7 +28,7 @@ from shapeinf.memory.planning.problem import (
     Unplaced,
     check_alignment,
 )
-from shapeinf.schemas import PLAN, json_text
+from shapeinf.schemas import json_text
 
 MAX_FILE_BYTES = 64 * 2**20
 """Limit on the bytes of a file."""
@@ -66,31 +67,15 @@ def load_plan(path: str | os.PathLike[str], alignment: int = 1) -> Plan:
 def save_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     """Write a plan: JSON where the name of the file ends in `.json`, else minimalloc's CSV."""
     as_json = os.fspath(path).lower().endswith(".json")
-    text = f"{json_text(to_json(plan))}\n" if as_json else to_csv(plan)
+    text = f"{json_text(plan)}\n" if as_json else to_csv(plan)
     write_text(path, text)
 
 
-def to_json(plan: Plan) -> dict[str, Any]:
-    """The plan as a JSON object; its field `schema` names the version.
-
-    >>> to_json(Plan([Slot("x", 0, 2, 100, 0)], 100))["slots"]
-    [{'name': 'x', 'lower': 0, 'upper': 2, 'size': 100, 'offset': 0}]
-    """
-    return {
-        "schema": PLAN,
-        "planner": plan.planner,
-        "alignment": plan.alignment,
-        "arena": plan.arena,
-        "slots": [{key: getattr(slot, key) for key in _SLOT_KEYS} for slot in plan.slots],
-        "unplaced": [{"name": tensor.name, "cause": tensor.cause} for tensor in plan.unplaced],
-    }
-
-
 def from_json(data: object) -> Plan:
-    """The plan of a JSON object of `to_json`. Raises PlanError, LimitError."""
+    """The plan of a JSON object. Raises PlanError, LimitError."""
     plan = _record(data, "a plan")
-    if plan.get("schema") != PLAN:
-        raise PlanError(f"the schema of a plan is {PLAN!r}, not {abridged(plan.get('schema'))}")
+    if plan.get("schema") != PLAN_SCHEMA:
+        raise PlanError(f"the schema of a plan is {PLAN_SCHEMA!r}, not {abridged(plan.get('schema'))}")
     slots, names = [], set()
     for i, entry in enumerate(_entries(plan, "slots")):
         record = _record(entry, f"slots[{i}]")

@@ -12,6 +12,7 @@ import attrs
 
 from shapeinf.errors import LimitError, PlanError, UnknownNameError
 from shapeinf.html import html_block, html_rows
+from shapeinf.schemas import json_record
 from shapeinf.texts import exact_bytes, format_count, object_text
 
 MAX_BUFFERS = 200_000
@@ -21,6 +22,7 @@ MAX_BYTES = 2**62
 """Limit on the sum of all sizes: offsets are 64-bit in every format."""
 
 MAX_ALIGNMENT = 2**30
+PLAN_SCHEMA = "shapeinf.plan/1"
 
 
 def _check_int(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
@@ -44,7 +46,14 @@ def _check_upper(owner: Any, attribute: attrs.Attribute[int], value: Any) -> Non
 
 @attrs.frozen
 class Request:
-    """A buffer that needs `size` bytes at the program points `lower <= t < upper`."""
+    """A buffer that needs `size` bytes at the program points `lower <= t < upper`.
+
+    Args:
+        name: the tensor.
+        lower: the first node, counted from 0.
+        upper: the node after the last.
+        size: bytes.
+    """
 
     name: str
     lower: int = attrs.field(validator=_check_int)
@@ -55,6 +64,9 @@ class Request:
 @attrs.frozen
 class Slot(Request):
     """A buffer in the arena: the bytes `offset` to `offset + size`.
+
+    Args:
+        offset: bytes.
 
     >>> Slot("x", 0, 2, 100, 64).top
     164
@@ -165,13 +177,14 @@ class Problem:
         return Plan(slots, max((s.top for s in slots), default=0), self.alignment, planner)
 
 
+@json_record(PLAN_SCHEMA, omit=("cut",))
 @attrs.frozen
 class Plan:
-    """The offset of each buffer in one arena.
+    """The offset of each buffer in one arena: the output of `shapeinf plan --json`, which `plan verify` reads.
 
     Args:
         slots: the buffers with their offsets; names are unique.
-        arena: the bytes of the arena.
+        arena: bytes.
         alignment: every offset is a multiple of it.
         planner: the name of the planner.
         unplaced: tensors without a slot.

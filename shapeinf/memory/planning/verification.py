@@ -37,20 +37,6 @@ APART = register_code("P108", "error", "values of one buffer have different offs
 UNBOUNDED = register_code("P109", "error", "no slot is large enough for a tensor", "Its size has no upper bound.")
 TOO_MANY = register_code("P110", "error", "more overlaps than are listed")
 
-KINDS = {
-    OVERLAP: "overlap",
-    TOO_SMALL: "too small",
-    MISALIGNED: "misaligned",
-    MISSING: "missing",
-    UNKNOWN: "unknown",
-    ARENA: "arena",
-    LIFETIME: "lifetime",
-    APART: "apart",
-    UNBOUNDED: "unbounded",
-    TOO_MANY: "too many",
-}
-"""The `kind` of a violation in JSON, by its code."""
-
 
 def verify_plan(
     plan: Plan,

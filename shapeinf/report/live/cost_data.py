@@ -48,7 +48,7 @@ class CostData:
         """The number of a node; -1 where none has this name, or several have."""
         return -1 if name in self._ambiguous else self._by_name.get(name, -1)
 
-    def as_json(self, texts: TextTable, types: Numbers) -> dict[str, Any]:
+    def columns(self, texts: TextTable, types: Numbers) -> dict[str, Any]:
         """The distinct costs (`FIELDS`, then whether they are upper bounds), and the columns of the nodes.
 
         Of nodes that are not counted, the operator and the parameters.

@@ -135,7 +135,7 @@ class LiveData:
         start = [] if self.start.verdict else list(self.start.reasons)
         return list(dict.fromkeys([*guards, *unchecked, *operators, *start]))
 
-    def as_json(self) -> dict[str, Any]:
+    def tables(self) -> dict[str, Any]:
         """Everything, as data for JSON; numbers that may pass 2**53 are texts."""
         tensors = dict(self.source.result.tensors)
         points = self.source.memory.timeline.points
@@ -148,7 +148,7 @@ class LiveData:
             "shapes": (shapes := Numbers()),
             "tensors": self._tensors(texts, types, shapes),
             "timeline": self._timeline(counted, texts, types),
-            "cost": self.cost.as_json(texts, types),
+            "cost": self.cost.columns(texts, types),
             "derived": self._derived_dims(),
             "requirements": self._requirements(),
             "start": {"verdict": self.start.verdict, "reasons": [_short(reason) for reason in self.start.reasons]},

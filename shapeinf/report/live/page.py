@@ -49,7 +49,7 @@ class StaticReport:
 
 def render_page(report: StaticReport) -> str:
     """The page as text."""
-    data = report.data.as_json()
+    data = report.data.tables()
     script = "\n".join(read_asset(name) for name in SCRIPTS)
     style = read_asset("page.css")
     sections = (_requirements(report.data), _diagnostics(report.diagnostics), _unknowns(report.unknowns))

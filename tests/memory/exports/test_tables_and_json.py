@@ -19,9 +19,10 @@ from shapeinf.errors import (
 )
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
-from shapeinf.memory.exports import MemoryExport, as_json, csv_text, json_text, schema, write
+from shapeinf.memory.exports import MemoryExport, csv_text, json_text, memory_document, write
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.sizes import size_of_tensor
+from shapeinf.schemas import load_schema, to_json
 from tests.memory.exports.subjects import subject
 
 
@@ -39,11 +40,12 @@ def example() -> MemoryExport:
 
 def test_json_matches_the_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator.check_schema(schema())
-    validator = jsonschema.Draft202012Validator(schema())
+    schema = load_schema("shapeinf.memory/1")
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
     data = json.loads(json_text(example()))
     validator.validate(data)
-    for key in schema()["required"]:
+    for key in schema["required"]:
         broken = {k: v for k, v in data.items() if k != key}
         assert not validator.is_valid(broken)
     assert not validator.is_valid({**data, "schema": "shapeinf.memory/2"})
@@ -79,11 +81,11 @@ def test_json_holds_all_fields() -> None:
     assert data["peak"]["at_least"] and data["peak"]["at_most"]
     peak = max(evaluate(parse_dim(str(t["bytes"]), scope), values) for t in data["peak"]["terms"])
     assert peak == 15 + 8 * 3 * 10  # `half`, and `nz` with all elements kept
-    assert "`seq len` % 2 == 0" in data["conditions"]
+    assert "`seq len` % 2 == 0" in data["requirements"]
 
 
 def test_json_without_a_plan_and_without_nodes() -> None:
-    data = as_json(subject(ShapeStore(), {}))
+    data = to_json(memory_document(subject(ShapeStore(), {})))
     assert data["plan"] is None and data["tensors"] == [] and data["peak"]["terms"] == []
 
 
@@ -117,9 +119,9 @@ def test_long_formulas_are_exact() -> None:
     binding = {f"s{i}": 1 for i in range(7)} | {"z": 1}
     actual = table(csv_text(cube, binding))["cube"]
     assert (actual["bytes"], actual["cause"]) == (str(4 * (7 + 3) ** 3), "")
-    (tensor,) = as_json(cube)["tensors"]
+    (tensor,) = memory_document(cube).tensors
     ones = dict.fromkeys(["z", *(f"s{i}" for i in range(8))], 1)
-    assert eval(tensor["bytes"], {}, ones) == 4000
+    assert eval(str(tensor.bytes), {}, ones) == 4000
 
 
 def test_data_dependent_sizes_may_be_bound() -> None:
