@@ -75,10 +75,8 @@ def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Pr
     """
     if not _follow_from_assumptions(preconditions):
         return preconditions
-    store = reader.inference.initial_store.copy()
-    store.assuming = False
     terms = {_key(precondition): precondition.terms for precondition in preconditions}
-    rest = rerun(reader.inference, store)
+    rest = rerun(reader.inference, reader.inference.initial_store.copy(), assume=False)
     exact = _decide_guards(list(PreconditionReader(rest, reader.budget).read()), preconditions)
     required = [
         attrs.evolve(precondition, terms=terms.get(_key(precondition), precondition.terms)) for precondition in exact

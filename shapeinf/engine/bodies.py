@@ -91,14 +91,14 @@ class BoundBody:
         if certain:
             self._run_trip(child, trip)
             return output_types(child)
-        return list(map(_drop_unlisted_contents, self._run_tentatively(child, trip, condition)))
+        return list(map(_drop_unlisted_contents, self._run_and_undo(child, trip, condition)))
 
-    def _run_tentatively(self, child: Inference, trip: int | None, condition: Condition | None) -> list[Type]:
+    def _run_and_undo(self, child: Inference, trip: int | None, condition: Condition | None) -> list[Type]:
         """Run the body under a condition; the outputs in canonical form there. All its constraints are undone."""
         outer, store = self.outer, self.outer.store
         before = outer.save_store()
         entered = before.store
-        tentative, store.tentative = store.tentative, True
+        certain, store.certain = store.certain, False
         try:
             if condition is not None:
                 try_condition(store, condition.expression, Source("", "the condition of the branch"))
@@ -106,7 +106,7 @@ class BoundBody:
             self._run_trip(child, trip)
             return [canonicalize(store, output) for output in output_types(child)]
         finally:
-            store.tentative = tentative
+            store.certain = certain
             if before.differs_from(store):
                 child.undone = entered, store.copy()
             outer.restore_store(before)

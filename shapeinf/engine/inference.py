@@ -70,8 +70,8 @@ class Inference:
     """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
     declared_mode: DeclaredMode = "ignore"
     """How the declared types of node outputs are used."""
-    infer_smaller: Callable[[Mapping[str, int]], Inference] | None = None
-    """Infers again with named dims that may be as small as in its argument; None for a what-if run."""
+    infer_again: Callable[[Mapping[str, int]], Inference] | None = None
+    """The inference without assumptions, with dims that may be this small; None for a what-if run. See `cases`."""
 
     # Of a body:
     previous_run: Inference | None = None
@@ -185,7 +185,7 @@ class Inference:
         other.node_diagnostics = {index: list(notes) for index, notes in self.node_diagnostics.items()}
         other.children = {index: dict(bodies) for index, bodies in self.children.items()}
         other.extra_runs, other.visited, other.progress = {}, 0, None
-        other.declared_mode, other.make_refiners, other.refiners, other.infer_smaller = "ignore", None, {}, None
+        other.declared_mode, other.make_refiners, other.refiners, other.infer_again = "ignore", None, {}, None
         other.open_calls, other.unused_sizes = [], {}
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
         other._conditional_memos = {known: dict(memo) for known, memo in self._conditional_memos.items()}
@@ -363,8 +363,8 @@ class Inference:
         if conditional is None or not conditional[index]:
             return self.outputs_of(index, row)
         before = self.save_store()
-        state = self._memo, self.certain, store.tentative
-        self.certain, store.tentative, self._conditional = False, True, True
+        state = self._memo, self.certain, store.certain
+        self.certain, store.certain, self._conditional = False, False, True
         condition = truth_of(self.compiled.guards.rows.get(index, ()), self.type_of)
         self._memo = self._conditional_memos.setdefault(condition, {})
         try:
@@ -374,7 +374,7 @@ class Inference:
             types = map(self.table.types.__getitem__, self.outputs_of(index, row))
             return [0 if t is None else self.table.add_any(t) for t in types]
         finally:
-            self._memo, self.certain, store.tentative = state
+            self._memo, self.certain, store.certain = state
             self._conditional = False
             self.restore_store(before)
 
