@@ -17,6 +17,7 @@ from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.records import Repetition
+from shapeinf.engine.runs import captured_slots
 from shapeinf.engine.type_table import canonicalize, unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension
@@ -188,10 +189,8 @@ class BoundBody:
             child.call_stack = self._extend_calls(self.source, certain)
         for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
             child.set_type(name, value)
-        captures = self.step.operation.captures
-        for name, slot in zip(captures, self.step.captures, strict=True):
-            if name in self.compiled.slots:
-                child.numbers[self.compiled.slots[name]] = self.outer.numbers[slot]
+        for inner, slot in captured_slots(self.step, self.compiled):
+            child.numbers[inner] = self.outer.numbers[slot]
         return child
 
 

@@ -19,6 +19,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import captured_slots
 from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, Graph
@@ -262,12 +263,11 @@ def _doubtful_outputs(step: NodeStep, doubtful: set[int], violations: Sequence[S
 
 def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int]) -> set[int]:
     """The slots of a body whose values have doubtful types outside."""
-    slots = child.compiled.slots
-    captured = zip(step.operation.captures, step.captures, strict=True)
-    names = [name for name, slot in captured if slot in doubtful]
+    compiled = child.compiled
+    inner = {inner for inner, slot in captured_slots(step, compiled) if slot in doubtful}
     if not doubtful.isdisjoint(step.arguments):
-        names += child.compiled.graph.inputs
-    return {slots[name] for name in names if name in slots}
+        inner.update(compiled.slots[name] for name in compiled.graph.inputs)
+    return inner
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
