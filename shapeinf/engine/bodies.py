@@ -16,6 +16,7 @@ from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.propagate import run
 from shapeinf.engine.records import Repetition
 from shapeinf.engine.runs import captured_slots
 from shapeinf.engine.type_table import canonicalize, unknown_type
@@ -179,7 +180,7 @@ class BoundBody:
     def _run_trip(self, child: Inference, trip: int | str | None) -> None:
         """Run the body; a trip that is not any trip has joins of its own."""
         with self.outer.store.relaxer.inside("" if trip is None else f"{self.name}:{trip};"):
-            child.run()
+            run(child)
         self.outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
@@ -238,7 +239,7 @@ class Bodies:
         child.call_stack = (*outer.call_stack, key)
         for name, value in zip(graph.inputs, types, strict=False):
             child.set_type(name, value)
-        child.run()
+        run(child)
         outer.created_unknowns |= child.created_unknowns
         return output_types(child)
 

@@ -1,6 +1,6 @@
-"""One inference: the rules of a compiled graph run in order, or to a fixpoint where the graph has a cycle.
+"""One inference: the state of a run of the rules of a compiled graph. `propagate` runs all nodes.
 
-`Inference` is the state of a run. `session` creates those of whole models, `bodies` those of the graphs inside nodes,
+`session` creates the inferences of whole models, `bodies` those of the graphs inside nodes,
 and results read them. What one needs to know:
 
 - A type has a number in the `TypeTable`; the inference has the number of each slot (a value of the graph).
@@ -193,33 +193,6 @@ class Inference:
         return other
 
     # -- running -----------------------------------------------------------------------------------------------------
-
-    def run(self) -> None:
-        """Run all nodes in order; the nodes of a cycle until none of their outputs changes."""
-        compiled = self.compiled
-        if compiled.groups is None:
-            self.run_straight()
-            if self.open_calls and self.certain and self.open_calls[0].changes != len(self.store.changed_symbols):
-                from shapeinf.engine.again import run_affected_again  # what later nodes infer rarely helps earlier ones
-
-                run_affected_again(self)
-            return
-        for group in compiled.groups:
-            self.run_group(group)
-        if compiled.conditional is not None:
-            from shapeinf.engine.frames import share_exit_types
-
-            share_exit_types(self, range(len(compiled.rows)))
-
-    def run_group(self, group: list[int]) -> None:
-        """Run a single node, or the nodes of a cycle."""
-        step = self.compiled.step(group[0])
-        if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
-            self.visit(step)
-        else:
-            from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
-
-            run_cycle(self, group)
 
     def require_run(self, rows: int) -> None:
         """Take the steps of a run of a body with this number of nodes. Raises NotKnown past the budget."""

@@ -23,6 +23,7 @@ from shapeinf.engine.declarations import set_refiners
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.engine.propagate import run
 from shapeinf.engine.schema_violations import first_schema_violation
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError, UnknownOperatorError
 from shapeinf.expr import Dimension, Scope, quote_name
@@ -74,7 +75,7 @@ class Session:
         inference.infer_again = self.infer_again
         inference.save_initial_store()
         try:
-            inference.run()
+            run(inference)
         except (ShapeError, UnknownOperatorError):
             if not inference.store.assumed:
                 self._raise_schema_violation(inference)
@@ -366,7 +367,7 @@ def rerun(
     if prepare is not None:
         prepare(fresh)
     fresh.save_initial_store()
-    fresh.run()
+    run(fresh)
     return fresh
 
 
