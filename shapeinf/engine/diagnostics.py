@@ -26,16 +26,16 @@ def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
     """
     schema = SchemaViolations(inference)
     by_node: dict[tuple[int, int], list[SchemaViolation]] = {}
-    for number, found in schema.by_run.items():
-        for violation in found:
+    for number, violations_of_run in schema.by_run.items():
+        for violation in violations_of_run:
             by_node.setdefault((number, violation.index), []).append(violation)
     seen: dict[tuple[int, int], set[tuple[str, str]]] = {}
-    diagnostics = []
+    diagnostics: list[Diagnostic] = []
     for run, index in walk_nodes(inference, lambda inside: _noted(inside, schema)):
         here = by_node.get((id(run.inference), index), [])
         for note, is_load_error in _notes_of_node(run.inference, index, here, schema):
-            shown = _show_outside(run, note, is_load_error, seen)
-            diagnostics += [] if shown is None else [shown]
+            outer_note = _note_outside(run, note, is_load_error, seen)
+            diagnostics += [] if outer_note is None else [outer_note]
     return diagnostics
 
 
@@ -62,7 +62,7 @@ def _notes_of_node(
             yield note, False
 
 
-def _show_outside(
+def _note_outside(
     run: Run, note: Diagnostic, is_load_error: bool, seen: dict[tuple[int, int], set[tuple[str, str]]]
 ) -> Diagnostic | None:
     """A diagnostic as it counts for the model; None where it counts for nothing. An error need not occur in a body.
