@@ -1,4 +1,4 @@
-# `make demo` and `make test` create the virtual environment first. PYTHON=python3.12 selects another interpreter.
+# Each target creates what it needs of the virtual environment first. PYTHON=python3.12 selects another interpreter.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -8,12 +8,16 @@ SOURCES := $(shell find shapeinf opdefs -name '*.py')
 # LIMITED=tests runs all tests in this way.
 LIMITED ?= $(wildcard tests/differential/test_float*.py tests/differential/test_folded*.py) tests/program
 
-.PHONY: demo test test-limited mutate lint format docs site clean
+.PHONY: demo test test-all test-limited mutate lint format docs site clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512
 
-test: $(VENV)/.editable
+# The quick part of the tests, with few packages; `make test-all` has all (tests/parts.py).
+test: $(VENV)/.quick
+	$(BIN)/python -m pytest -n 2 --part quick $(PYTEST_OPTIONS)
+
+test-all: $(VENV)/.editable
 	$(BIN)/python -m pytest -n 2 $(PYTEST_OPTIONS)
 
 test-limited: $(VENV)/.editable
@@ -51,8 +55,13 @@ $(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
 	test -e $(VENV)/.editable || $(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	touch $@
 
+# Less than .editable, which replaces it if it is there.
+$(VENV)/.quick: pyproject.toml | $(BIN)/python
+	test -e $(VENV)/.editable || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
 $(VENV)/.editable: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test-all]'
 	touch $@
 
 $(VENV)/.site: $(VENV)/.editable

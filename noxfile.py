@@ -9,7 +9,7 @@ nox.options.sessions = ["tests"]
 @nox.session(python=["3.10", "3.11", "3.12", "3.13", "3.14"])
 def tests(session: nox.Session) -> None:
     """Run the tests; arguments after `--` go to pytest."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test-all]")
     session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
 
 

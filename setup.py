@@ -4,8 +4,11 @@ Without SHAPEINF_MYPYC=1 in the environment there are none and the wheel is pure
 modules below, those of the straight path from a file to shapes: docs/dev/compiled.md.
 """
 
+import json
 import os
+import runpy
 import sys
+from pathlib import Path
 
 from setuptools import setup
 
@@ -34,6 +37,16 @@ def compiled_modules() -> list[str]:
     return [f"{folder}/{name}.py" for folder, names in COMPILED.items() for name in names.split()]
 
 
+def write_parameters() -> None:
+    """Write the signatures of shape functions, which compiled ones do not have: `shapeinf/ops/parameters.py`."""
+    parameters = runpy.run_path("shapeinf/ops/parameters.py")
+    for folder, names in COMPILED.items():
+        if folder.startswith("opdefs"):
+            sources = {name: Path(folder, f"{name}.py").read_text(encoding="utf-8") for name in names.split()}
+            listed = {name: parameters["source_parameters"](source) for name, source in sources.items()}
+            Path(folder, parameters["FILE"]).write_text(json.dumps(listed), encoding="utf-8")
+
+
 if __name__ == "__main__":
     if os.environ.get("SHAPEINF_MYPYC") != "1":
         setup()
@@ -42,4 +55,5 @@ if __name__ == "__main__":
     else:
         from mypyc.build import mypycify
 
+        write_parameters()
         setup(ext_modules=mypycify(compiled_modules(), multi_file=True, group_name="shapeinf", debug_level="0"))

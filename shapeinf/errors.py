@@ -348,7 +348,7 @@ class OpDefError(ShapeInferenceError, ValueError):
 
 
 class StaleTableError(ShapeInferenceError, RuntimeError):
-    """A table of signatures (`signatures.txt`) differs from the rules in the source."""
+    """An index of rules (`rules.txt`) differs from the rules in the source."""
 
     def __init__(self, problem: str, command: str) -> None:
         """The message has the command that writes the table."""

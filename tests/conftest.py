@@ -1,9 +1,14 @@
-"""Hypothesis profiles: a seeded slice by default, nightly-sized runs with HYPOTHESIS_PROFILE=nightly."""
+"""Profiles of hypothesis (a seeded slice by default, HYPOTHESIS_PROFILE=nightly for large runs), parts of the suite."""
+
+from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.parts import THOROUGH, is_thorough
 
 collect_ignore = [
     "differential/pnnx/networks.py",  # classes of torch, for the program that records them
@@ -23,3 +28,19 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands print as into a pipe: pytest-xdist sets COLUMNS, and a developer may set the other variables."""
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", choices=["quick", "thorough"], help="run one part of the suite (tests/parts.py)")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    part = config.getoption("--part")
+    ignored = collection_path.is_file() and part is not None and is_thorough(collection_path) != (part == "thorough")
+    return True if ignored else None
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    if config.getoption("--part") != "quick":
+        return None
+    return f"the quick part; `make test-all` also runs {', '.join(THOROUGH)}"

@@ -10,8 +10,8 @@ import pytest
 from opdefs.pnnx import pnnx
 from opdefs.pnnx.operator_types import GRAPH_TYPES, names
 from shapeinf.formats.pnnx.document import parse
-from tests.conformance.conftest import ROOT
 from tests.differential.pnnx.record import RECORDED
+from tests.vectors import ROOT
 
 FOLDERS = ("nets", "kuiper", "probe")
 

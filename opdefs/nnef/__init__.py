@@ -1,6 +1,6 @@
 """NNEF operations.
 
-`signatures.txt` lists the rules; a module is imported on the first lookup of one of its operators.
+`rules.txt` lists the rules; a module is imported on the first lookup of one of its operators.
 """
 
 from __future__ import annotations

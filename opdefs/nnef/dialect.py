@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.nnef.library import library
 from opdefs.nnef.schemas import schema
-from shapeinf.ops import Dialect, SignatureTable
+from shapeinf.ops import Dialect, RuleIndex
 
 nnef = Dialect(
     "nnef",
@@ -12,6 +12,6 @@ nnef = Dialect(
     versioned=False,
     costs=["opdefs.nnef.costs"],
     axes=["opdefs.nnef.axes"],
-    signatures=SignatureTable("opdefs.nnef"),
+    rule_index=RuleIndex("opdefs.nnef"),
 )
 nnef.declarations = library

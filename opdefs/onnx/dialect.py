@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.schemas import history, schema
-from shapeinf.ops import Dialect, SignatureTable
+from shapeinf.ops import Dialect, RuleIndex
 
 onnx = Dialect(
     "onnx",
@@ -11,5 +11,5 @@ onnx = Dialect(
     history=history,
     costs=["opdefs.onnx.costs"],
     axes=["opdefs.onnx.axes"],
-    signatures=SignatureTable("opdefs.onnx", "opdefs.microsoft"),
+    rule_index=RuleIndex("opdefs.onnx", "opdefs.microsoft"),
 )

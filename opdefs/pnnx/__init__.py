@@ -1,6 +1,6 @@
 """PNNX's operators: torch's modules and functions by their names.
 
-`signatures.txt` lists the rules; a module is imported on the first lookup of one of its operators.
+`rules.txt` lists the rules; a module is imported on the first lookup of one of its operators.
 """
 
 from __future__ import annotations

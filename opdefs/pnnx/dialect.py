@@ -7,7 +7,7 @@ from typing import Literal
 
 from opdefs.pnnx.arguments import bind_arguments
 from shapeinf.graph import Graph
-from shapeinf.ops import ArgDef, Dialect, OpDef, SignatureTable
+from shapeinf.ops import ArgDef, Dialect, OpDef, RuleIndex
 from shapeinf.ops.registry import Function
 
 _SAME_TYPE = (
@@ -47,6 +47,6 @@ pnnx = Dialect(
     versioned=False,
     costs=["opdefs.pnnx.costs"],
     axes=["opdefs.pnnx.axis_rules"],
-    signatures=SignatureTable("opdefs.pnnx"),
+    rule_index=RuleIndex("opdefs.pnnx"),
 )
 pnnx.connect = _connect

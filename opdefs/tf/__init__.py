@@ -1,6 +1,6 @@
 """TensorFlow operators.
 
-`signatures.txt` lists the rules; a module is imported when an operator of it is first looked up.
+`rules.txt` lists the rules; a module is imported when an operator of it is first looked up.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ FAMILIES = {f"opdefs.tf.{name}": rule for rule, names in _RULES for name in name
 def register_families() -> None:
     """Register the rules of families for the operators without a rule of their own, by module name, without imports."""
     registered = tf.costs()
-    for key in tf.signatures:
-        module, (domain, op, _) = tf.signatures.module(key), key
+    for key in tf.rule_index:
+        module, (domain, op, _) = tf.rule_index.module(key), key
         if module in FAMILIES and (domain, op) not in registered:
             tf.cost(op, domain=domain)(FAMILIES[module])
 

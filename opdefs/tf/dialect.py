@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.schemas import history, schema
 from shapeinf.graph import Graph
-from shapeinf.ops import Dialect, SignatureTable
+from shapeinf.ops import Dialect, RuleIndex
 
 
 def _connect(graph: Graph) -> Graph:
@@ -22,7 +22,7 @@ tf = Dialect(
     versioned=False,  # the only version is that of the producer of a file
     costs=["opdefs.tf.costs"],
     axes=["opdefs.tf.axes"],
-    signatures=SignatureTable("opdefs.tf"),
+    rule_index=RuleIndex("opdefs.tf"),
     context=TensorFlowContext,
 )
 tf.connect = _connect

@@ -8,8 +8,8 @@ from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
+from shapeinf.ops.rule_index import RuleIndex
 from shapeinf.ops.run import Call, Contents, Outcome, unknown_outputs
-from shapeinf.ops.signatures import SignatureTable
 
 __all__ = [
     "ArgDef",
@@ -31,7 +31,7 @@ __all__ = [
     "Operand",
     "Outcome",
     "Rule",
-    "SignatureTable",
+    "RuleIndex",
     "Value",
     "default_registry",
     "unknown_outputs",

@@ -23,8 +23,8 @@ from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import LoopRule, OpDef
 from shapeinf.ops.rule import Rule
+from shapeinf.ops.rule_index import COMMAND, Key, RuleIndex
 from shapeinf.ops.run import Call
-from shapeinf.ops.signatures import COMMAND, Key, SignatureTable
 from shapeinf.ops.versioned_rules import VersionedRules
 from shapeinf.sharing import BUILD_LOCK, build_once
 
@@ -53,7 +53,7 @@ History = Callable[[str, str, int], "tuple[OpDef, ...]"]
 class _Registration:
     """A shape function with its first version and the properties of its operators; see `OpDef`.
 
-    `rule` is None until it is first needed, for a function whose signature is in a table.
+    `rule` is None until it is first needed.
     """
 
     since: int
@@ -83,8 +83,8 @@ class Dialect:
         versioned: whether messages display the version of an operator.
         costs: the modules that register cost rules; they are imported when a cost is first requested.
         axes: the modules that register axis rules, likewise.
-        signatures: the table of the rules of its own packages; a module of these is imported when an operator of it is
-            first looked up. Other rules are inspected when they are registered.
+        rule_index: the index of the rules of its own packages; a module of these is imported when an operator of it is
+            first looked up.
         context: what its shape functions get, where that is not `InferenceContext` itself.
 
     >>> toy = Dialect("toy")
@@ -104,13 +104,13 @@ class Dialect:
         versioned: bool = True,
         costs: Iterable[str] = (),
         axes: Iterable[str] = (),
-        signatures: SignatureTable | None = None,
+        rule_index: RuleIndex | None = None,
         context: type[InferenceContext] = InferenceContext,
     ) -> None:
         """A dialect with the rules of a table."""
         self.name = name
         self.context = context
-        self.signatures = SignatureTable() if signatures is None else signatures
+        self.rule_index = RuleIndex() if rule_index is None else rule_index
         self.schemas = schemas
         self.history = history
         self.versioned = versioned
@@ -152,7 +152,8 @@ class Dialect:
 
         def register(function: Function) -> Function:
             keys = [(domain, name, since) for name in names]
-            rule = None if all(map(self.signatures.module, keys)) else Rule.from_function(function)
+            is_listed = all(map(self.rule_index.module, keys))
+            rule = None if is_listed else Rule.from_function(function)  # authors of others learn of mistakes here
             entry = _Registration(
                 since,
                 function,
@@ -178,7 +179,7 @@ class Dialect:
         """Add a rule. Raises OpDefError if there is another one for this version."""
         versions = self._rules.setdefault(key[:2], [])
         previous = [other for other in versions if other.since == entry.since]
-        module = self.signatures.module(key)
+        module = self.rule_index.module(key)
         if any(_origin(other) != _origin(entry) for other in previous) or (module and module not in sys.modules):
             raise OpDefError(f"{self.name} has two rules for {_label(key)}")
         versions[:] = [other for other in versions if other not in previous]  # its module is reloaded
@@ -196,12 +197,12 @@ class Dialect:
                 return
             before = len(self._additions)
             import_module(module)
-            for key in self.signatures.keys_by_module[module]:
+            for key in self.rule_index.keys_by_module[module]:
                 if all(entry.since != key[2] for entry in self._rules.get(key[:2], ())):
                     raise StaleTableError(f"{module} has no rule for {_label(key)}", COMMAND)
             for key, entry in self._additions[before:]:
-                if entry.function.__module__ in self.signatures.keys_by_module:
-                    raise StaleTableError(f"the table of signatures has no rule for {_label(key)}", COMMAND)
+                if entry.function.__module__ in self.rule_index.keys_by_module:
+                    raise StaleTableError(f"the index of rules has no rule for {_label(key)}", COMMAND)
             self._complete.add(module)
 
     def cost(self, *names: str, since: int = 1, domain: str = "") -> Callable[[CostFunction], CostFunction]:
@@ -271,7 +272,7 @@ class Dialect:
     def _find(self, rules: VersionedRules[T], domain: str, op: str, version: int) -> T | None:
         """A rule that the modules of its kind register, or the module that has the operator's shape function."""
         rules.import_modules()
-        for module in self.signatures.modules(domain, op) - self._complete:
+        for module in self.rule_index.modules(domain, op) - self._complete:
             self._import(module)
         return rules.find(domain, op, version)
 
@@ -282,7 +283,7 @@ class Dialect:
 
     def has_rule(self, domain: str, op: str, version: int = 0) -> bool:
         """Whether an operator has a rule, at this version or (0) at any; imports no module."""
-        versions = {entry.since for entry in self._rules.get((domain, op), ())} | self.signatures.versions(domain, op)
+        versions = {entry.since for entry in self._rules.get((domain, op), ())} | self.rule_index.versions(domain, op)
         return any([since <= version or version <= 0 for since in versions])
 
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
@@ -301,9 +302,11 @@ class Dialect:
         if registered is None:
             return schema
         schema = schema or OpDef(op, self.name, domain)
+        if registered.rule is None:
+            registered.rule = Rule.from_function(registered.function)
         return attrs.evolve(
             schema,
-            rule=schema.rule or self._make_rule(domain, op, registered),
+            rule=schema.rule or registered.rule,
             views=registered.views,
             in_place=registered.in_place,
             stored=registered.stored,
@@ -317,14 +320,8 @@ class Dialect:
             context=self.context,
         )
 
-    def _make_rule(self, domain: str, op: str, entry: _Registration) -> Rule:
-        """The rule of a shape function, made from its line of the table where that has one."""
-        if entry.rule is None:
-            entry.rule = self.signatures.rule((domain, op, entry.since), entry.function)
-        return entry.rule
-
     def _rule(self, domain: str, op: str, version: int) -> _Registration | None:
-        for module in self.signatures.modules(domain, op) - self._complete:
+        for module in self.rule_index.modules(domain, op) - self._complete:
             self._import(module)
         versions = self._rules.get((domain, op), [])
         if not versions:
@@ -337,7 +334,7 @@ class Dialect:
     def __iter__(self) -> Iterator[tuple[str, str, int]]:
         """(domain, op, since) of every rule."""
         registered = ((*key, entry.since) for key, versions in self._rules.items() for entry in versions)
-        yield from sorted({*self.signatures, *registered})
+        yield from sorted({*self.rule_index, *registered})
 
 
 class DialectEntry(NamedTuple):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import enum
-import inspect
-import types
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
+from types import NoneType
 from typing import Annotated, Any, NamedTuple
 
 import attrs
@@ -15,6 +13,15 @@ import attrs
 from shapeinf.errors import ShapeError
 from shapeinf.graph import DeclaredType, FunctionReference, Graph
 from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type, to_partial
+from shapeinf.ops.parameters import (
+    REQUIRED,
+    Kind,
+    Parameter,
+    annotation_members,
+    field_members,
+    namespace_of,
+    parameters,
+)
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -106,33 +113,34 @@ class Rule:
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:
-        """The rule of a shape function, by inspection of its signature."""
-        hints = typing.get_type_hints(function, include_extras=True)
-        parameters = list(inspect.signature(function).parameters.values())[1:]
+        """The rule of a shape function, by the annotations of its parameters."""
+        namespace = namespace_of(function)
+        listed = parameters(function)
         params: list[Param] = []
         attributes: dict[str, object] = {}
         kinds: dict[str, str] = {}
         renamed: dict[str, str] = {}
         groups: dict[str, type] = {}
         open_to_unknowns: set[str] = set()
-        for p in parameters:
-            group = hints.get(p.name)
-            if p.kind is p.KEYWORD_ONLY and group not in _KINDS and isinstance(group, type) and attrs.has(group):
+        for p in listed:
+            members = annotation_members(p.annotation, namespace) if p.annotation else ()
+            group = members[0] if members else None
+            if p.kind is not Kind.ATTRIBUTE:
+                params.append(_param(p, members))
+            elif isinstance(group, type) and group not in _KINDS and attrs.has(group):
                 groups[p.name] = group
                 kinds.update(group_kinds(group))
                 open_to_unknowns.update(open_fields(group))
-            elif p.kind is p.KEYWORD_ONLY:
+            else:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
                 renamed[name] = p.name
-                if kind := _kind(group):
+                if kind := _kind(members):
                     kinds[name] = kind
                 elif group is object:
                     open_to_unknowns.add(name)
-            else:
-                params.append(_param(p, hints.get(p.name, Shape)))
         open_names = frozenset(open_to_unknowns)
-        return cls(function, tuple(params), attributes, kinds, renamed, groups, not parameters, open_names)
+        return cls(function, tuple(params), attributes, kinds, renamed, groups, not listed, open_names)
 
     @property
     def variadic(self) -> bool:
@@ -194,7 +202,7 @@ class Rule:
         for name, default in self.attributes.items():
             if name in attributes:
                 arguments[self.renamed[name]] = attributes[name]
-            elif default is inspect.Parameter.empty:
+            elif default is REQUIRED:
                 raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
         for name, group in self.groups.items():
             fields = {field.name: field.default for field in attrs.fields(group)}
@@ -207,7 +215,7 @@ class Rule:
 
 def group_kinds(group: type) -> dict[str, str]:
     """The kinds of the attributes in the fields of an attrs class, by name."""
-    return {name: kind for name, hint in typing.get_type_hints(group).items() if (kind := _kind(hint))}
+    return {name: kind for name, members in field_members(group).items() if (kind := _kind(members))}
 
 
 def open_fields(group: Any) -> list[str]:
@@ -215,27 +223,23 @@ def open_fields(group: Any) -> list[str]:
     return [field.name for field in attrs.fields(group)] if getattr(group, "open_to_unknowns", False) else []
 
 
-def _kind(hint: object) -> str:
+def _kind(members: tuple[object, ...]) -> str:
     """The kind of attribute that an annotation stands for, with or without `| None`; empty where it stands for none."""
-    members = [hint]
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        members = [member for member in typing.get_args(hint) if member is not type(None)]
+    members = tuple(member for member in members if member is not NoneType)
     return _KINDS.get(members[0], "") if len(members) == 1 else ""
 
 
-def _param(p: inspect.Parameter, hint: object) -> Param:
-    members = (hint,) if hasattr(hint, "__metadata__") else typing.get_args(hint)
+def _param(p: Parameter, members: tuple[object, ...]) -> Param:
     use = InputUse.SHAPE
-    members = members or (hint,)
     if SequenceType in members or TensorType in members:
         use = InputUse.TYPE
     elif Operand in members:
         use = InputUse.OPERAND
     elif PartialTensor in members:
         use = InputUse.VALUE
-    optional = p.default is None or type(None) in members
+    optional = p.default is None or NoneType in members
     tensor = not any(isinstance(member, type) and issubclass(member, SequenceType) for member in members)
-    return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL, tensor)
+    return Param(p.name, use, optional, p.kind is Kind.VARIADIC, tensor)
 
 
 def _argument(param: Param, type_: Type | None) -> Any:

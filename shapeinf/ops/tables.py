@@ -1,6 +1,6 @@
 r"""Tables of operators as text files, which tools write: their diffs are readable, and only used lines are parsed.
 
-A section `[TITLE]` has lines of names, each with the first version if that is not 1, a tab, and JSON:
+A section `[TITLE]` has lines of names, each with the first version if that is not 1; a line may have a tab and JSON:
 
     [com.example]
     Blur Sharpen@3\t{"inputs": ["x"]}
@@ -26,8 +26,8 @@ class TableLine(NamedTuple):
 def table_lines(package: str, file: str) -> Iterator[TableLine]:
     """The lines of a file of a package, one for each name.
 
-    >>> next(table_lines("opdefs.onnx", "signatures.txt"))[:3]
-    ('classes', 'opdefs.onnx.recurrent:Cells', 1)
+    >>> next(table_lines("opdefs.onnx", "rules.txt"))[:3]
+    ('opdefs.onnx.attention', 'Attention', 1)
     """
     section = ""
     for line in read_package_text(package, file).splitlines():

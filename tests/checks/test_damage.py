@@ -10,7 +10,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check
-from tests.conformance.conftest import ROOT as CONFORMANCE
+from tests.vectors import ROOT as CONFORMANCE
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = CONFORMANCE / "models" / "dev"

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shapeinf.cli import main
-from tests.conformance.conftest import ROOT
 from tests.engine.runtime import parsed
+from tests.vectors import ROOT
 
 CHAIN = "g (float[n, 4] x) => (float[n, 4] y) { a = Neg(x)  b = Abs(a)  y = Add(a, b) }"
 CHOICE = "g (float[n] x) => (float[1, ?] y) { c = NonZero(x)  y = Cast<to = 1>(c) }"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shapeinf.checks import check_files
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 MODELS = ROOT / "models" / "dev"
 DECODERS = sorted(map(str, MODELS.glob("*_past*.onnx")))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shapeinf import infer_shapes
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 MODELS = sorted((ROOT / "models" / "dev").glob("*.truth.json"))
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 20, 32, 33)

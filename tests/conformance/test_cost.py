@@ -17,7 +17,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.cost import NodeCost
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 onnx_tool = pytest.importorskip("onnx_tool", reason="onnx-tool is not installed: costs are not compared with it")
 

@@ -22,8 +22,8 @@ from shapeinf.memory.planning import (
     to_csv,
 )
 from shapeinf.memory.planning.packing import Blocks, pack
-from tests.conformance.conftest import ROOT, need, vectors
 from tests.memory.planning_cases import faults
+from tests.vectors import ROOT, need, vectors
 
 FOLDER = ROOT / "memory"
 LARGE = sorted(FOLDER.glob("*.*.csv"))

@@ -12,8 +12,8 @@ from shapeinf.expr import Dimension
 from shapeinf.formats.nnef.language.ast import names_in
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.reader import read
-from tests.conformance.conftest import ROOT, vectors
 from tests.conformance.tract_types import ELSEWHERE, difference
+from tests.vectors import ROOT, vectors
 
 INDEX = "nnef/INDEX.json"
 LISTED = vectors(INDEX) or {"ok": [], "bad": []}

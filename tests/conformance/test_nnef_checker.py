@@ -9,8 +9,8 @@ from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
-from tests.conformance.conftest import ROOT, need
 from tests.formats.nnef.test_checker import operations
+from tests.vectors import ROOT, need
 
 FOLDER = ROOT / "nnef"
 

@@ -6,7 +6,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "nnef_torch"
 DATA = ("nonzero", "masked_select", "unique")

@@ -12,7 +12,6 @@ import pytest
 
 from shapeinf.errors import UnknownFormatError
 from shapeinf.passes import clean
-from tests.conformance.conftest import ROOT, need, vectors
 from tests.passes.judge import (
     attributes,
     check_same,
@@ -24,6 +23,7 @@ from tests.passes.judge import (
     run,
     signature,
 )
+from tests.vectors import ROOT, need, vectors
 
 pytest.importorskip("onnxruntime")
 

@@ -13,7 +13,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.passes import DEFAULT_ORDER, PASSES, clean
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 MODELS = sorted(ROOT.glob("models/*/*.onnx"), key=lambda path: path.stat().st_size)
 SMALL = [path for path in MODELS if path.stat().st_size < 1 << 21]

@@ -20,7 +20,7 @@ from shapeinf.formats.pnnx.expression import (
     tokenize,
 )
 from shapeinf.lattice.dtypes import SHORT_NAMES
-from tests.conformance.conftest import need, vectors
+from tests.vectors import need, vectors
 
 FILE = "pnnx/pnnx_expr.json"
 VECTORS = vectors(FILE)

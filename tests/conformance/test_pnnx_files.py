@@ -12,8 +12,8 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.pnnx.document import parse
 from shapeinf.formats.pnnx.reader import build
 from shapeinf.formats.pnnx.values import DTYPES, parse_parameter, parse_tensor
-from tests.conformance.conftest import ROOT, need, vectors
 from tests.formats.pnnx.rewriting import rewrite
+from tests.vectors import ROOT, need, vectors
 
 RELATIVE = "pnnx/pnnx_param.json"
 VECTORS = vectors(RELATIVE)

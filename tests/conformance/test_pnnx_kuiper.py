@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shapeinf import infer_shapes
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "pnnx" / "kuiper"
 MODELS = sorted(path.name for path in FOLDER.glob("*.param"))

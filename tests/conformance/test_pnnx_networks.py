@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.conformance.conftest import ROOT
 from tests.differential.pnnx.case import problems
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "pnnx" / "nets"
 NETWORKS = sorted(path.name.removesuffix(".truth.json") for path in FOLDER.glob("*.truth.json"))

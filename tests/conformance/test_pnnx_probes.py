@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shapeinf import diff, infer_shapes
-from tests.conformance.conftest import ROOT, vectors
+from tests.vectors import ROOT, vectors
 
 FOLDER = ROOT / "pnnx" / "probe"
 NETWORKS = sorted(path.name.removesuffix(".pnnx.param") for path in FOLDER.glob("*.param"))

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from shapeinf import infer_shapes
 from shapeinf.cli.main import main
 from shapeinf.errors import ShapeInferenceError
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "findings"
 TRACT = FOLDER / "23_tract_dialect"

@@ -17,8 +17,7 @@ from shapeinf.errors import ShapeError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Shape, ShapeStore, TensorType
 from shapeinf.ops import OpDef
-
-from .conftest import need, vectors
+from tests.vectors import need, vectors
 
 FILE = "tf/context.json"
 DATA = vectors(FILE)

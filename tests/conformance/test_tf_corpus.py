@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from .conftest import PROJECT, ROOT, need
+from tests.vectors import PROJECT, ROOT, need
 
 FOLDER = ROOT / "tf_graphs"
 TRUTHS = {path.name.removesuffix(".truth.json"): path for path in sorted(FOLDER.glob("*.truth.json"))}

@@ -11,8 +11,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.engine.input_symbols import input_symbols
-
-from .conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "tf_graphs"
 TRUTHS = {path.name.removesuffix(".truth.json"): path for path in sorted(FOLDER.glob("*.truth.json"))}

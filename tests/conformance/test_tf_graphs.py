@@ -13,8 +13,8 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.graph import DeclaredType, Graph, Node
+from tests.vectors import need, vectors
 
-from .conftest import need, vectors
 from .tf_calls import array_type, attribute, dtype_of
 
 FILE = "tf/graphs.json"

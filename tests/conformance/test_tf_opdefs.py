@@ -4,8 +4,7 @@ import pytest
 
 from opdefs.tf import OpDefBuilder
 from shapeinf.errors import OpDefError
-
-from .conftest import need, vectors
+from tests.vectors import need, vectors
 
 FILE = "tf/opdefs.json"
 OPDEFS = vectors(FILE)

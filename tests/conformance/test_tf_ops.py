@@ -5,8 +5,8 @@ from collections import defaultdict
 import pytest
 
 from opdefs.tf import tf
+from tests.vectors import need, vectors
 
-from .conftest import need, vectors
 from .tf_calls import problem
 
 FILES = ("tf/ops.json", "tf/generated.json")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shapeinf import infer_shapes
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 CORPUS = ROOT / "tf_graphs"
 MODELS = sorted(path for path in CORPUS.glob("*") if path.suffix in (".pb", ".pbtxt", ".meta") or path.is_dir())

@@ -5,8 +5,8 @@ import pytest
 from shapeinf import NnefOptions, infer_shapes
 from shapeinf.errors import NnefError
 from shapeinf.expr import evaluate
-from tests.conformance.conftest import ROOT
 from tests.conformance.tract_types import ELSEWHERE, difference, pieces
+from tests.vectors import ROOT
 
 HEAD = """version 1.0;
 extension tract_registry tract_core;

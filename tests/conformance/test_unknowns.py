@@ -14,7 +14,7 @@ from shapeinf import DeclaredType, Dimension, Graph, Node, Result, UnknownGroup,
 from shapeinf.expr.evaluation import substitute
 from shapeinf.formats import load
 from shapeinf.graph import NodeKind
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDERS = (ROOT / "models" / "dev", ROOT / "models" / "deep")
 MODELS = [path for folder in FOLDERS for path in sorted(folder.glob("*.onnx"))]

@@ -47,7 +47,7 @@ from shapeinf.layout import (
     transpose_is_bitcast,
     true_rank,
 )
-from tests.conformance.conftest import need, vectors
+from tests.vectors import need, vectors
 
 FILE = "xla/xla.json"
 DATA = vectors(FILE)

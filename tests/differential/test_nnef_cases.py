@@ -15,8 +15,8 @@ from shapeinf.formats.nnef.versions import FINAL, PROVISIONAL, TRACT, VERSIONS
 from shapeinf.graph import DeclaredType, Graph, InputContents, Node, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 from shapeinf.ops import Call, default_registry
-from tests.conformance.conftest import ROOT, need, vectors
 from tests.differential.nnef_flat import NotFlatError, graph_of
+from tests.vectors import ROOT, need, vectors
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, parser
 from shapeinf import ShapeError, infer_shapes
 from shapeinf.checks import check
 from shapeinf.errors import ShapeInferenceError
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "findings3"
 HEAD = "float[n, 4] x, float16[n, 4] h, float16[4] w, bool c, int64 m"

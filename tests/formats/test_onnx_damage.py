@@ -10,8 +10,8 @@ from onnx import helper
 
 from shapeinf import ModelError, ShapeInferenceError, infer_shapes
 from shapeinf.formats.onnx.source import read
-from tests.conformance.conftest import PROJECT
 from tests.formats.onnx_models import everything, field, model_of, tensor_value
+from tests.vectors import PROJECT
 
 EXAMPLES = sorted((PROJECT / "examples").glob("*.onnx"))
 

@@ -19,9 +19,9 @@ from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.source import read
 from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.lattice import PartialTensor
-from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
 from tests.formats.onnx_models import agreed, everything, field, model_of, tensor_value
+from tests.vectors import PROJECT, ROOT
 
 EXAMPLES = sorted((PROJECT / "examples").glob("*.onnx"))
 CORPUS = sorted((ROOT / "models").glob("*/*.onnx"))

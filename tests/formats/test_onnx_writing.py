@@ -14,9 +14,9 @@ from shapeinf import ModelError, bind, infer_shapes
 from shapeinf.formats.onnx.assembly import CHAINS
 from shapeinf.formats.onnx.source import read
 from shapeinf.formats.protobuf.wire import encode_varint
-from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
 from tests.formats.onnx_models import SHAPE, everything, external, field, model_of, tensor_value
+from tests.vectors import PROJECT, ROOT
 
 EXAMPLES = sorted((PROJECT / "examples").glob("*.onnx"))
 CORPUS = sorted((ROOT / "models" / "dev").glob("*.onnx"))[::8]

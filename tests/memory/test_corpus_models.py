@@ -14,9 +14,9 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from tests.conformance.conftest import ROOT
 from tests.memory import independent
 from tests.memory.storage import replay
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "models" / "dev"
 MODELS = sorted(path for path in FOLDER.glob("*.onnx") if path.with_suffix(".truth.json").exists())

@@ -15,7 +15,7 @@ from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.layout import ArrayType, Layout, parse_type, physical_byte_size
 from shapeinf.memory.exports import MemoryExport, as_json
 from shapeinf.memory.layouts import LayoutAssignment
-from tests.conformance.conftest import vectors
+from tests.vectors import vectors
 
 TILED = "{1,0:T(8,128)}"
 XLA = vectors("xla/xla.json")

@@ -11,9 +11,9 @@ from shapeinf.errors import LimitError
 from shapeinf.expr import evaluate
 from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.memory import liveness
-from tests.conformance.conftest import ROOT, need
 from tests.engine.runtime import parsed
 from tests.memory import independent
+from tests.vectors import ROOT, need
 
 
 def alive(timeline, binding, roles=("activation", "output")):

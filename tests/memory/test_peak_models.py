@@ -8,9 +8,9 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from tests.conformance.conftest import ROOT
 from tests.memory.accounts import Account
 from tests.memory.test_corpus_models import bytes_of
+from tests.vectors import ROOT
 
 KV = ROOT / "memory" / "kv.onnx"
 MODELS = sorted((ROOT / "models" / "dev").glob("*.onnx"))

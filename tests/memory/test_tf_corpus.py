@@ -15,7 +15,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.lattice import element_bits
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "tf_graphs"
 TRUTHS = sorted(FOLDER.glob("*.truth.json"))

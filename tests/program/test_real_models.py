@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FOLDER = ROOT / "models" / "dev"
 MODELS = sorted(path for path in FOLDER.glob("*.onnx") if path.with_suffix(".truth.json").exists())

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.vectors import ROOT as VECTORS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES: list[str] = runpy.run_path(str(ROOT / "setup.py"))["compiled_modules"]()
-CORPUS = os.environ.get("SHAPEINF_CONFORMANCE", "")
 # Calls that make a double out of an integer, and variables of the source (not of mypyc: `r12`) that are doubles.
 DOUBLES = re.compile(r"CPyFloat_FromTagged|PyFloat_AsDouble|CPyTagged_TrueDivide|\bdouble cpy_r_(?!r\d)\w+")
 EXACT = ("constraints", "engine", "expr", "graph", "lattice")
@@ -85,7 +86,7 @@ def test_both_builds_infer_the_same(tree: Path) -> None:
     assert "none-any" not in wheel.name
     target = tree / "installed"
     shutil.unpack_archive(wheel, target, format="zip")
-    models = [str(ROOT / "examples"), str(ROOT / "tests"), *([CORPUS] if CORPUS else [])]
+    models = [str(ROOT / "examples"), str(ROOT / "tests"), str(VECTORS)]
     done = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "check_compiled.py"), *models],
         env={**os.environ, "PYTHONPATH": str(target)},

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 TRUTHS = sorted(path for split in ("dev", "deep") for path in (ROOT / "models" / split).glob("*.truth.json"))
 MAX_BYTES = 1 << 23

@@ -19,8 +19,8 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.formats.files import ANNOTATE
 from shapeinf.runtime.feeds import feeds
-from tests.conformance.conftest import PROJECT
 from tests.runtime.corpus import MISSING, TRUTHS, corpus_cases, runs
+from tests.vectors import PROJECT
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be measured")
 

@@ -15,9 +15,9 @@ from shapeinf import InferenceOptions
 from shapeinf.cli import main
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.runtime import Verification, verify
-from tests.conformance.conftest import ROOT
 from tests.engine.runtime import parsed
 from tests.runtime.cases import MATMUL
+from tests.vectors import ROOT
 
 CORPUS = ROOT / "tf_graphs"
 TRUTHS = sorted(CORPUS.glob("*.truth.json"))

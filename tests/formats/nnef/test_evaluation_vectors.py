@@ -10,7 +10,7 @@ from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
-from tests.conformance.conftest import ROOT, need, vectors
+from tests.vectors import ROOT, need, vectors
 
 INDEX = vectors("nnef/INDEX.json")
 VALID = sorted((ROOT / "nnef/ok").glob("hand_*.nnef"))

@@ -31,7 +31,7 @@ from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
 from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE
 from shapeinf.formats.nnef.language.printer import format_document
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 FINAL = f"version 1.0;\nextension {FRAGMENTS}, {OPERATORS};\n"
 

@@ -11,8 +11,8 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.memory.exports import MemoryExport, export
-from tests.conformance.conftest import ROOT
 from tests.memory.exports.compiling import compiled, printing, values
+from tests.vectors import ROOT
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 KV = ROOT / "memory" / "kv.onnx"

@@ -22,7 +22,7 @@ from shapeinf.report.live import save_report
 from shapeinf.report.live.data import OPCODES, LiveData, LiveSource, constant_text
 from shapeinf.report.live.page import read_asset
 from shapeinf.texts import format_bytes
-from tests.conformance.conftest import ROOT
+from tests.vectors import ROOT
 
 EXAMPLES = ["convnet.onnx", "decoder.onnx", "recurrent.pbtxt", "squeezenet.nnef", "enhancer.pnnx.param"]
 CORPUS = [
