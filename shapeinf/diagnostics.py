@@ -241,10 +241,17 @@ register_code(
     "The usual cause is a conversion of the weights alone: convert the declaration too, or remove the input.",
 )
 register_code(
+    "S115",
+    "error",
+    "a declared element type or kind of a value that its node does not compute",
+    "The usual cause is a conversion of the declarations alone, or of the weights alone: infer the shapes of the file "
+    "again. In `shapeinf check` it is C110 or C111.",
+)
+register_code(
     "S120",
     "warning",
-    "a declared shape or element type differs from the inferred one",
-    "An error in strict mode.",
+    "a declared shape differs from the inferred one",
+    "Also a declared element type, in formats whose runtimes do not compare it. An error in strict mode.",
 )
 register_code(
     "S121",

@@ -97,15 +97,15 @@ def fit_text(text: str, columns: int) -> str:
     return next((short for short in cut if display_width(short) <= columns), "...")
 
 
-def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
-    """Up to three choices that are similar to a name, the nearest first.
+def nearest_names(name: str, choices: Iterable[str], similarity: float = 0.5) -> list[str]:
+    """Up to three choices that are similar to a name, the nearest first; `similarity` is a ratio of `difflib`.
 
     >>> nearest_names("logit", ["logits", "tokens"])
     ['logits']
     """
     from difflib import get_close_matches
 
-    return get_close_matches(name, list(choices), n=3, cutoff=0.5)
+    return get_close_matches(name, list(choices), n=3, cutoff=similarity)
 
 
 def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:

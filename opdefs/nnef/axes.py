@@ -22,7 +22,7 @@ from opdefs.rules.axis_uses import (
     windows,
 )
 from shapeinf.ops import CostContext
-from shapeinf.ops.axes import AxisUse
+from shapeinf.ops.axes import AxisContext, AxisUse
 
 nnef.axes(
     *("abs", "acos", "acosh", "add", "add_n", "and", "asin", "asinh", "atan", "atanh", "cast", "ceil", "clamp", "copy"),
@@ -98,7 +98,7 @@ def _item(values: object, axis: int, otherwise: int) -> object:
     return listed[axis] if axis < len(listed) else otherwise
 
 
-def pool(c: CostContext, position: int, axis: int) -> AxisUse:
+def pool(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The window has a size for each axis: with 1, a stride of 1 and no dilation, the items stay."""
     moves = any(_item(c.attribute(name), axis, 1) != 1 for name in ("size", "stride"))
     padding = _item(c.attribute("padding"), axis, 0)
@@ -133,7 +133,7 @@ def pad_amounts(c: CostContext, axis: int) -> Sequence[object]:
 
 
 @nnef.axes("slice")
-def slice_axes(c: CostContext, position: int, axis: int) -> AxisUse:
+def slice_axes(c: AxisContext, position: int, axis: int) -> AxisUse:
     """With a positive step, an axis that keeps its size keeps its items."""
     axes, strides = c.integers("axes"), c.integers("stride")
     if axis not in axes:

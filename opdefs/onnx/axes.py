@@ -26,9 +26,24 @@ from opdefs.rules.axis_uses import (
     trailing,
     windows,
 )
+from opdefs.rules.positions import (
+    added,
+    chosen,
+    converted,
+    joined,
+    matched,
+    matched_updates,
+    matches_along,
+    matches_columns,
+    moved,
+    multiplied,
+    selected,
+    subtracted,
+    updated,
+)
 from shapeinf.errors import NotKnown
 from shapeinf.ops import CostContext
-from shapeinf.ops.axes import AxisUse
+from shapeinf.ops.axes import AxisContext, AxisUse
 
 MS = "com.microsoft"
 NCHWC = "com.microsoft.nchwc"
@@ -43,7 +58,7 @@ onnx.axes(
     *("RegexFullMatch", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign"),
     *("Sqrt", "StringConcat", "Sub", "Sum", "Swish", "SwiGLU", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor"),
     *("Constant", "ConstantOfShape", "Expand", "Tile", "Shape", "Size", "Transpose", "Det", "Einsum", "Gemm", "MatMul"),
-    *("MatMulInteger", "QLinearMatMul", "QuantizeLinear", "DequantizeLinear", "Gather", "GatherND"),
+    *("MatMulInteger", "QLinearMatMul", "QuantizeLinear", "DequantizeLinear"),
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
     *("ReduceSum", "ReduceSumSquare", "ArgMax", "ArgMin", "Reshape", "Flatten", "Squeeze", "Unsqueeze"),
 )(separate)
@@ -62,6 +77,7 @@ onnx.axes("Binarizer", "LabelEncoder", "OneHotEncoder", "ArrayFeatureExtractor",
 onnx.axes("EyeLike", "Range", "DynamicQuantizeLinear", "NonZero", "Unique", "NonMaxSuppression", "MaxUnpool")(mixed)
 onnx.axes("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix", "StringSplit")(mixed)
 onnx.axes("Range", "Unique", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "IsAllFinite", domain=MS)(mixed)
+onnx.axes("Tokenizer", domain=MS)(mixed)  # items with fewer tokens than another are padded
 
 along_attribute = all_but(attribute_axis())
 onnx.axes("Compress")(along_attribute)
@@ -88,20 +104,20 @@ onnx.axes("Rfft", domain=MS)(trailing(1))
 
 
 @onnx.axes("OneHot")
-def one_hot(c: CostContext, position: int, axis: int) -> AxisUse:
+def one_hot(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The indices are items; the new axis counts."""
     return AxisUse.SEPARATE if position == 0 and c.has_input(0) else AxisUse.MIXED
 
 
 @onnx.axes("DFT")
-def dft(c: CostContext, position: int, axis: int) -> AxisUse:
+def dft(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The last axis has the parts of complex numbers, before opset 20 the axis of the transform is an attribute."""
     rank = rank_of(c)
     return all_but(lambda c: [rank - 1, *(attribute_axis("axis", 1)(c) or ())])(c, position, axis)
 
 
 @onnx.axes("DFT", since=20)
-def dft_along_input(c: CostContext, position: int, axis: int) -> AxisUse:
+def dft_along_input(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The axis of the transform is an input."""
 
     def axes(c: CostContext) -> list[int] | None:
@@ -111,8 +127,7 @@ def dft_along_input(c: CostContext, position: int, axis: int) -> AxisUse:
     return all_but(axes)(c, position, axis) if position == 0 else AxisUse.MIXED
 
 
-@onnx.axes("ScatterND")
-def scatter_nd(c: CostContext, position: int, axis: int) -> AxisUse:
+def scatter_nd(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The indices select items of the first axes."""
     indices = c.input(1)
     length = indices[-1] if indices.dims else 0
@@ -122,8 +137,27 @@ def scatter_nd(c: CostContext, position: int, axis: int) -> AxisUse:
     return AxisUse.SEPARATE if axis >= first else AxisUse.MIXED
 
 
+# -- positions of the own item -----------------------------------------------------------------------------------------
+
+matches_item = matches_along(attribute_axis(default=0))
+matches_row = matches_columns(lambda c: c.integer("batch_dims"))
+onnx.axes("Gather")(matched(separate, matches_item))
+onnx.axes("GatherND")(matched(separate, matches_row))
+onnx.axes("ScatterND")(matched_updates(scatter_nd, matches_row))
+onnx.positions("Gather")(selected(matches_item, 0, 1))
+onnx.positions("GatherND")(selected(matches_row, 0, 1))
+onnx.positions("ScatterND")(updated(matches_row))
+onnx.positions("Identity", "Cast", "CastLike")(converted)
+onnx.positions("Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "Expand", "Tile", "Slice")(moved)
+onnx.positions("Add")(added)
+onnx.positions("Sub")(subtracted)
+onnx.positions("Mul")(multiplied)
+onnx.positions("Where")(chosen(0, 1, 2))
+onnx.positions("Concat")(joined(lambda c: range(len(c.types)), attribute_axis(default=1)))
+
+
 @onnx.axes("ReverseSequence")
-def reverse_sequence(c: CostContext, position: int, axis: int) -> AxisUse:
+def reverse_sequence(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Each item is reversed along the time axis, up to its length."""
     if position:
         return AxisUse.ALIGNED
@@ -168,7 +202,7 @@ def pad_amounts(c: CostContext, axis: int) -> Sequence[object]:
 
 
 @onnx.axes("Resize", "Upsample")
-def resize(c: CostContext, position: int, axis: int) -> AxisUse:
+def resize(c: AxisContext, position: int, axis: int) -> AxisUse:
     """An axis that keeps its size with a scale of 1 keeps its items."""
     sizes = c.version >= 11 and c.has_input(3)
     named = c.integers("axes") or None
@@ -190,7 +224,7 @@ def resize(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @onnx.axes("CenterCropPad")
-def center_crop_pad(c: CostContext, position: int, axis: int) -> AxisUse:
+def center_crop_pad(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The axes that are not listed stay."""
     axes = c.integers("axes")
     stays = bool(axes) and axis not in [a % rank_of(c) for a in axes]
@@ -214,7 +248,7 @@ onnx.axes("QLinearAveragePool", "QLinearGlobalAveragePool", domain=MS)(
 
 @onnx.axes("FusedConv", domain=MS)
 @onnx.axes("Conv", domain=NCHWC)
-def convolution_with_sum(c: CostContext, position: int, axis: int) -> AxisUse:
+def convolution_with_sum(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The fourth input, of the shape of the output, is added."""
     if position in (0, 3) and axis == 0:
         return AxisUse.ALIGNED
@@ -232,7 +266,7 @@ onnx.axes("STFT")(leading(1))
 
 
 @onnx.axes("MaxPool")
-def max_pool(c: CostContext, position: int, axis: int) -> AxisUse:
+def max_pool(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The second output has positions in the whole tensor."""
     return AxisUse.MIXED if axis < 2 and c.has_output(1) else pool(c, position, axis)
 
@@ -247,14 +281,14 @@ onnx.axes("SkipGroupNorm", domain=MS)(items_at((0, 0, None), (1, 0, 4)))
 
 
 @onnx.axes("BatchNormalization")
-def batch_normalization(c: CostContext, position: int, axis: int) -> AxisUse:
+def batch_normalization(c: AxisContext, position: int, axis: int) -> AxisUse:
     """In inference element by element; in training with the statistics of the batch."""
     trains = c.integer("training_mode") != 0 or (c.version < 9 and c.attribute("is_test") == 0)
     return AxisUse.MIXED if trains or any(map(c.has_output, range(1, 5))) else AxisUse.SEPARATE
 
 
 @onnx.axes("InstanceNormalization", "GroupNormalization")
-def statistics_of_images(c: CostContext, position: int, axis: int) -> AxisUse:
+def statistics_of_images(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Each channel, or group of channels, of each item has its statistics."""
     if position:
         return AxisUse.MIXED
@@ -268,14 +302,14 @@ def statistics_of_images(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @onnx.axes("GRU", "LSTM", "RNN")
-def recurrent(c: CostContext, position: int, axis: int) -> AxisUse:
+def recurrent(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The axis 1 of the input and of the states is the batch, the axis 0 with `layout` 1."""
     item = 0 if position == 4 or c.integer("layout") == 1 else 1
     return AxisUse.ALIGNED if position in (0, 4, 5, 6) and axis == item else AxisUse.MIXED
 
 
 @onnx.axes("Attention")
-def attention(c: CostContext, position: int, axis: int) -> AxisUse:
+def attention(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Queries, keys, values, caches and lengths begin with the batch, a mask only with rank 4."""
     is_batch = axis == 0 and (position != 3 or has_rank(c, 3, 4))
     return AxisUse.ALIGNED if is_batch else AxisUse.MIXED
@@ -295,6 +329,16 @@ onnx.axes("MoE", "QMoE", domain=MS)(leading(1, 1))
 # -- losses, classical models ------------------------------------------------------------------------------------------
 
 onnx.axes("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")(leading(1, 1))
+onnx.axes("ZipMap", domain=ML)(leading(1))
+
+
+@onnx.axes("StringNormalizer")
+def string_normalizer(c: AxisContext, position: int, axis: int) -> AxisUse:
+    """Texts are changed one by one, unless some are left out."""
+    return AxisUse.MIXED if c.attribute("stopwords") else AxisUse.SEPARATE
+
+
+onnx.axes("TfIdfVectorizer")(items_at((0, 0, 2)))
 onnx.axes("Normalizer", domain=ML)(items_at((0, 0, 2)))
 onnx.axes("Imputer", "Scaler", domain=ML)(items_at((0, 0, 2)))
 onnx.axes("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML)(items_at((0, 0, 2)))
@@ -302,6 +346,6 @@ onnx.axes("LinearClassifier", "LinearRegressor", "SVMClassifier", "SVMRegressor"
 
 
 @onnx.axes("FeatureVectorizer", domain=ML)
-def feature_vectorizer(c: CostContext, position: int, axis: int) -> AxisUse:
+def feature_vectorizer(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Rows of several inputs are joined."""
     return AxisUse.ALIGNED if axis == 0 and has_rank(c, position, 2) else AxisUse.MIXED

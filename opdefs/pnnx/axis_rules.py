@@ -21,7 +21,7 @@ from opdefs.rules.axis_uses import (
     windows,
 )
 from shapeinf.ops import CostContext
-from shapeinf.ops.axes import AxisUse
+from shapeinf.ops.axes import AxisContext, AxisUse
 
 
 def each(*templates: str) -> list[str]:
@@ -50,17 +50,24 @@ pnnx.axes(
     *("torch.zeros_like", "torch.ones_like", "torch.full_like", "torch.zeros", "torch.ones", "torch.full"),
     *("Tensor.new_zeros", "Tensor.new_ones", "nn.quantized.Quantize", "nn.quantized.DeQuantize"),
 )(separate)
+pnnx.axes(
+    *(f"{space}bitwise_{side}_shift" for space in ("torch.", "aten::") for side in ("left", "right")),
+    *("aten::lgamma", "torch.lgamma", "aten::complex", "aten::imag", "aten::real", "aten::copy", "aten::copy_"),
+    *("aten::std", "aten::var", "aten::prod", "aten::numel", "aten::new_full", "Tensor.new_empty", "torch.empty"),
+    *("torch.empty_like", "aten::quantize_per_tensor", "torch.quantize_per_tensor", "torch.dequantize"),
+    *("aten::view_as_real", "torch.view_as_real", "F.pairwise_distance"),
+)(separate)
 pnnx.axes("torch.arange", "torch.masked_select", "torch.diag", *each("nn.MaxUnpool?d"))(mixed)
 
 
 @pnnx.axes("torch.max", "torch.min")
-def extreme(c: CostContext, position: int, axis: int) -> AxisUse:
+def extreme(c: AxisContext, position: int, axis: int) -> AxisUse:
     """A reduction, or element by element with a second tensor."""
     return AxisUse.SEPARATE
 
 
 @pnnx.axes("pnnx.Expression")
-def expression(c: CostContext, position: int, axis: int) -> AxisUse:
+def expression(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Element by element; an expression that reads sizes may compute with the number of items."""
     return AxisUse.MIXED if "size(" in c.text("expr") else AxisUse.SEPARATE
 
@@ -72,6 +79,12 @@ def dim(default: int | None = None) -> AxesOf:
 
 pnnx.axes("F.softmax", "F.log_softmax", "F.softmin", "nn.Softmax", "nn.LogSoftmax", "nn.Softmin")(all_but(dim()))
 pnnx.axes("nn.Softmax2d")(trailing(3))
+pnnx.axes("aten::view_as_complex", "torch.view_as_complex")(trailing(1))
+pnnx.axes("torchaudio.functional.spectrogram")(trailing(1))
+pnnx.axes("torch.stft")(items_at((0, 0, 2)))
+for kind in ("fft", "hfft", "ifft", "ihfft", "irfft", "rfft"):
+    pnnx.axes(f"torch.fft.{kind}")(all_but(dim(-1)))
+pnnx.axes("aten::unsafe_chunk", "aten::unsafe_split")(all_but(dim()))
 pnnx.axes("torch.cat", "aten::cat", "torch.split", "torch.chunk", "nn.quantized.cat")(all_but(dim(0)))
 pnnx.axes("torch.tensor_split")(all_but(dim(0)))
 pnnx.axes("F.glu", "nn.GLU", "torch.topk")(all_but(dim(-1)))
@@ -125,7 +138,7 @@ pnnx.axes(
 
 
 @pnnx.axes("F.pad")
-def pad(c: CostContext, position: int, axis: int) -> AxisUse:
+def pad(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Two amounts for each of the last axes."""
     amounts = c.attribute("pad")
     if not isinstance(amounts, tuple):
@@ -134,21 +147,28 @@ def pad(c: CostContext, position: int, axis: int) -> AxisUse:
 
 
 @pnnx.axes("Tensor.slice", "Tensor.slice_copy", "torch.narrow", "Tensor.repeat", "torch.tile")
-def part(c: CostContext, position: int, axis: int) -> AxisUse:
+def part(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Torch has no negative steps: an axis that keeps its size keeps its items."""
     return AxisUse.SEPARATE if position == 0 else AxisUse.MIXED
 
 
 @pnnx.axes("F.batch_norm", "F.instance_norm")
-def norm_of_channels(c: CostContext, position: int, axis: int) -> AxisUse:
+def norm_of_channels(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Of inference, or with the statistics of each item."""
     if c.op_def.name == "F.batch_norm":
         return AxisUse.SEPARATE
     return AxisUse.SEPARATE if position == 0 and axis < 2 else AxisUse.MIXED
 
 
+@pnnx.axes("nn.MultiheadAttention")
+def multihead_attention(c: AxisContext, position: int, axis: int) -> AxisUse:
+    """Queries, keys and values have the items on axis 1, with `batch_first` on axis 0."""
+    item = 0 if c.attribute("batch_first") is True else 1
+    return AxisUse.ALIGNED if position < 3 and axis == item and rank_of(c, position) == 3 else AxisUse.MIXED
+
+
 @pnnx.axes("nn.GRU", "nn.LSTM", "nn.RNN")
-def recurrent(c: CostContext, position: int, axis: int) -> AxisUse:
+def recurrent(c: AxisContext, position: int, axis: int) -> AxisUse:
     """The states have the items on axis 1, the input with `batch_first` on axis 0; without items all have rank 2."""
     if position > 2 or rank_of(c, position) != 3:
         return AxisUse.MIXED

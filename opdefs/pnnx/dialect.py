@@ -34,7 +34,9 @@ def _schema(domain: str, op: str, version: int) -> OpDef | None:
     inputs, outputs = _SAME_TYPE
     if op in _OWN_TYPES:
         outputs = (ArgDef("output", variadic=True),)
-    return OpDef(op, "pnnx", domain, inputs=inputs, outputs=outputs) if pnnx.has_rule(domain, op) else None
+    if not pnnx.has_rule(domain, op):
+        return None
+    return OpDef(op, "pnnx", domain, inputs=inputs, outputs=outputs, by_name=True)
 
 
 def _connect(graph: Graph) -> Graph:

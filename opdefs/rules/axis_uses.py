@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterable
 
 from shapeinf.errors import NotKnown
 from shapeinf.lattice import TensorType
-from shapeinf.ops.axes import AxisRule, AxisUse
+from shapeinf.ops.axes import AxisContext, AxisRule, AxisUse
 from shapeinf.ops.cost import CostContext
 
 AxesOf = Callable[[CostContext], Iterable[int] | None]
 """The axes of the first input that an operator works along; None where they are not known."""
 
 
-def separate(c: CostContext, position: int, axis: int) -> AxisUse:
+def separate(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Element by element, products and reductions: an axis that remains is a loop over equal computations."""
     return AxisUse.SEPARATE
 
 
-def mixed(c: CostContext, position: int, axis: int) -> AxisUse:
+def mixed(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Every axis."""
     return AxisUse.MIXED
 
@@ -40,7 +40,7 @@ def has_rank(c: CostContext, position: int, *ranks: int) -> bool:
 def leading(count: int, *others: int) -> AxisRule:
     """Items along the first axes of the first input, and along the axis 0 of the inputs at other positions."""
 
-    def rule(c: CostContext, position: int, axis: int) -> AxisUse:
+    def rule(c: AxisContext, position: int, axis: int) -> AxisUse:
         if (position == 0 and axis < count) or (position in others and axis == 0):
             return AxisUse.ALIGNED
         return AxisUse.MIXED
@@ -51,7 +51,7 @@ def leading(count: int, *others: int) -> AxisRule:
 def items_at(*item_axes: tuple[int, int, int | None]) -> AxisRule:
     """Items at these axes: (position of the input, axis, rank of that input, None for any)."""
 
-    def rule(c: CostContext, position: int, axis: int) -> AxisUse:
+    def rule(c: AxisContext, position: int, axis: int) -> AxisUse:
         for owner, item, rank in item_axes:
             if (owner, item) == (position, axis) and (rank is None or has_rank(c, position, rank)):
                 return AxisUse.ALIGNED
@@ -63,7 +63,7 @@ def items_at(*item_axes: tuple[int, int, int | None]) -> AxisRule:
 def all_but(axes: AxesOf, use: AxisUse = AxisUse.SEPARATE) -> AxisRule:
     """Every axis but some of the first input, which count from the front or (negative) from the end."""
 
-    def rule(c: CostContext, position: int, axis: int) -> AxisUse:
+    def rule(c: AxisContext, position: int, axis: int) -> AxisUse:
         try:
             listed, rank = axes(c), rank_of(c, position)
         except NotKnown:
@@ -78,7 +78,7 @@ def all_but(axes: AxesOf, use: AxisUse = AxisUse.SEPARATE) -> AxisRule:
 def scattered(rule: AxisRule) -> AxisRule:
     """Data, indices and updates: items of the data belong to those of the indices only if these are as many."""
 
-    def scatter(c: CostContext, position: int, axis: int) -> AxisUse:
+    def scatter(c: AxisContext, position: int, axis: int) -> AxisUse:
         try:
             data, indices = c.input(0)[axis], c.input(1)[axis]
         except (NotKnown, IndexError):
@@ -148,7 +148,7 @@ def windows(
     With `dims`, the number of axes of the grid, images may have no axis of items.
     """
 
-    def rule(c: CostContext, position: int, axis: int) -> AxisUse:
+    def rule(c: AxisContext, position: int, axis: int) -> AxisUse:
         if position:
             return AxisUse.MIXED
         rank = rank_of(c)
@@ -165,7 +165,7 @@ def windows(
 def slices(strides: Callable[[CostContext, int], object]) -> AxisRule:
     """Slices: with a positive step, an axis that keeps its size keeps its items; `strides` reads its step."""
 
-    def rule(c: CostContext, position: int, axis: int) -> AxisUse:
+    def rule(c: AxisContext, position: int, axis: int) -> AxisUse:
         try:
             step = strides(c, axis)
         except NotKnown:
@@ -178,7 +178,7 @@ def slices(strides: Callable[[CostContext, int], object]) -> AxisRule:
 def pads(amounts: Callable[[CostContext, int], Iterable[object]]) -> AxisRule:
     """Pads: an axis without padding keeps its items; `amounts` reads the padding of an axis at its two ends."""
 
-    def rule(c: CostContext, position: int, axis: int) -> AxisUse:
+    def rule(c: AxisContext, position: int, axis: int) -> AxisUse:
         try:
             unchanged = all(isinstance(amount, int) and amount == 0 for amount in amounts(c, axis))
         except NotKnown:

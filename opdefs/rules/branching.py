@@ -82,8 +82,8 @@ def run_branch(
     if len(branches) == 2:
         branches[0].require_common(branches[1])
     if len({len(outputs[i]) for i in possible}) > 1:
-        message = "both branches" if len(branches) == 2 else "all branches"
-        c.fail(f"{message} must have the same number of outputs", *(len(outputs[i]) for i in possible))
+        message = f"{'both' if len(branches) == 2 else 'all'} branches must have the same number of outputs"
+        raise ShapeError(message, code="S103", operands=[str(len(outputs[i])) for i in possible])
     _compare_types(c, [outputs[i] for i in allowed])
     return _join(c, [branches[i] for i in possible], [outputs[i] for i in possible], first_atom)
 

@@ -55,7 +55,7 @@ def _cut_note(model: CheckedModel) -> Iterator[Diagnostic]:
 def _run_checks(model: CheckedModel) -> Iterator[Diagnostic]:
     for diagnostic in model.result.diagnostics:
         # The check of declarations compares those of the graph itself; the inference those of bodies.
-        if diagnostic.code != "S120" or diagnostic.node not in model.nodes:
+        if diagnostic.code not in ("S115", "S120") or diagnostic.node not in model.nodes:
             unknown = diagnostic.code.startswith("S2")  # an unknown shape is no fault of the model
             yield attrs.evolve(diagnostic, severity="note") if unknown else diagnostic
     for run in CHECKS.values():

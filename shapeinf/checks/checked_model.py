@@ -128,7 +128,16 @@ class CheckedModel:
         """The tensors whose element types follow from a violation: a difference of these is not reported again."""
         inference = self.result.inference
         names = inference.compiled.names
-        return {names[slot] for slot in SchemaViolations(inference).doubtful_slots(inference) if slot != UNUSED}
+        return {names[slot] for slot in self._schema.doubtful_slots(inference) if slot != UNUSED}
+
+    @property
+    def loads_only_right_types(self) -> bool:
+        """Whether runtimes refuse a declaration of another element type or kind than its node computes."""
+        return self._schema.is_checked
+
+    @cached_property
+    def _schema(self) -> SchemaViolations:
+        return SchemaViolations(self.result.inference)
 
     @cached_property
     def nodes(self) -> dict[str, Node]:

@@ -64,8 +64,15 @@ def compare(model: CheckedModel, tensor: str, declared: DeclaredType, computed: 
     """The differences of one declaration from the inferred type of its value."""
     if declared.dtype != computed.dtype and tensor in model.doubtful:
         computed = attrs.evolve(computed, dtype=None)
+    is_loaded = _same_type(declared, computed) or not model.loads_only_right_types
     for message, axis in _differences(model, declared, computed):
-        yield _report(model, tensor, message, axis)
+        yield attrs.evolve(_report(model, tensor, message, axis), severity="warning" if is_loaded else "error")
+
+
+def _same_type(declared: DeclaredType, computed: TensorInfo) -> bool:
+    """Whether a declaration has the kind and the element type of its value, as far as both are known."""
+    same = declared.kind == computed.kind.split("(")[0]
+    return same and (declared.kind != "tensor" or declared.dtype == computed.dtype or not declared.dtype)
 
 
 def _report(model: CheckedModel, tensor: str, message: str, axis: int | None = None) -> Diagnostic:

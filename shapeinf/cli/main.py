@@ -167,8 +167,11 @@ class Commands(CommandGroup):
         for stream in (sys.stdout, sys.stderr):  # names may have characters that the terminal lacks
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        from shapeinf.solver.budget import total_budget  # the help needs no engine
+
         try:
-            return super().invoke(ctx)
+            with total_budget():
+                return super().invoke(ctx)
         except click.ClickException as error:
             error.message = escape_unprintable(error.message)  # type: ignore[misc]
             raise

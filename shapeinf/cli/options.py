@@ -15,7 +15,7 @@ from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_bindings, parse_dim_range, parse_shape_spec, split_specs
 from shapeinf.inputs.values import parse_value_option
-from shapeinf.solver.budget import WORK
+from shapeinf.solver.budget import WORK, raise_total
 
 if TYPE_CHECKING:
     from shapeinf.memory import Memory
@@ -50,7 +50,8 @@ _LIFETIME_OPTIONS = (
         metavar="N",
         default=WORK,
         show_default=True,
-        help="The work budget of each query, in machine-independent steps; results state where it was reached.",
+        help="The work budget of each query, in machine-independent steps; results state where it was reached. It "
+        "also limits all queries of the command together.",
     ),
 )
 
@@ -73,6 +74,7 @@ def lifetime_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def run(order: Order, aliases: bool, in_place: bool, work: int, **arguments: Any) -> None:
+        raise_total(work)
         command(lifetimes=Lifetimes(order, aliases, in_place, work), **arguments)
 
     decorated: Command = run

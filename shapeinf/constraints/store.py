@@ -26,6 +26,9 @@ from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 from shapeinf.expr.nests import has_outer_maximum
 from shapeinf.expr.usual_bounds import usual_bounds
 
+_WORK_PER_EQUALITY = 100
+"""The work of one new equality besides that on its terms: what depends on its symbol is computed anew."""
+
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
 """With more solved symbols than this, no source is guessed from a number."""
@@ -390,6 +393,7 @@ class ConstraintStore:
 
     def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
         """Add `e == 0` for a canonical `e`."""
+        self.scope.work += _WORK_PER_EQUALITY
         e = primitive_part(e, self._is_positive)
         if e == 0 or self.bounds(e) == (0, 0):
             return

@@ -252,7 +252,7 @@ class _SizeRuns:
         if size not in self._known and self._budget.take(self._steps):
             before = self._scope.work
             runs = self._runs(self._name, size, self._budget)
-            self._budget.spend(STEPS_PER_TERM * (self._scope.work - before))
+            self._budget.spend(STEPS_PER_TERM * (self._scope.work - before), on_dims=True)
             if not self._budget.cut:  # else bodies were left out
                 self._known[size] = runs
         return self._known.get(size)

@@ -24,6 +24,9 @@ from shapeinf.expr.printing import format_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
 
+_WORK_PER_PRECONDITION = 100
+"""The work of one precondition: its texts, names and origin."""
+
 MAX_PERIOD = 4096
 _ORDER = ("divisibility", "range", "relation")
 """The kinds that follow solved equalities in a contract, in this order; all others are the last."""
@@ -133,6 +136,7 @@ class PreconditionReader:
         """A precondition; nothing where no node requires it, or where user and file already imply it."""
         if not source.node or any(self._holds_before(clause) for clause in clauses):
             return
+        self.store.scope.work += _WORK_PER_PRECONDITION * max(1, len(clauses))
         origin = self._origins.find(source.node)
         if source.assumed and origin is None:
             return  # a declaration of the file

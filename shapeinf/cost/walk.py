@@ -21,7 +21,7 @@ from shapeinf.graph import MISSING, UNUSED, module_path
 from shapeinf.lattice import HandleType, TensorType, Type
 from shapeinf.solver.long_dims import is_long, product_of
 
-MAX_NODES_IN_BODIES = 300_000
+MAX_NODES_IN_BODIES = 150_000
 """Limit on the nodes of bodies: functions that call others twice double them at every level."""
 
 _CYCLE = "it is in a cycle, whose number of iterations is not known"

@@ -136,6 +136,12 @@ class BoundBody:
                 children[self.name] = last
 
     @property
+    def returned(self) -> list[Type]:
+        """See `shapeinf.ops.Body`."""
+        last = self.outer.children.get(self.step.index, {}).get(self.name)
+        return [] if last is None else output_types(last)
+
+    @property
     def failure(self) -> str:
         """See `shapeinf.ops.Body`."""
         violation = next((note for note, certain in violations(self._last) if certain), None)

@@ -166,7 +166,14 @@ class FrameBody:
         with outer.store.relaxer.inside(f"{self.frame.headers[0].row}:{'any' if trip is None else trip};"):
             for group in self._groups():
                 run_group(child, group)
-        outputs = [child.type_of(slot) for slot in self.outputs]
+        return self.returned
+
+    @property
+    def returned(self) -> list[Type]:
+        """See `shapeinf.ops.Body`."""
+        if self.last is None:
+            return []
+        outputs = (self.last.type_of(slot) for slot in self.outputs)
         return [unknown_type() if output is None else output for output in outputs]
 
     def _groups(self) -> Iterator[list[int]]:

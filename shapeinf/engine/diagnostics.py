@@ -14,15 +14,17 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.declarations import unused_sizes
 from shapeinf.engine.inference import Inference, downgrade
 from shapeinf.engine.runs import Run, walk_nodes
-from shapeinf.engine.schema_violations import REPEATED_NAME, SchemaViolation, SchemaViolations
+from shapeinf.engine.schema_violations import DECLARED_TYPE, REPEATED_NAME, SchemaViolation, SchemaViolations
 from shapeinf.graph import UNUSED
+from shapeinf.ops.conformance import CODES
+from shapeinf.solver.budget import CUT
 
 
 def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
     """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node.
 
     Schema violations are errors in any body: runtimes check each body when they load the model. Of a further run only
-    errors count, and each of them once.
+    errors count, and each of them once. That the budget of work was reached is reported once.
     """
     schema = SchemaViolations(inference)
     by_node: dict[tuple[int, int], list[SchemaViolation]] = {}
@@ -36,7 +38,8 @@ def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
         for note, is_load_error in _notes_of_node(run.inference, index, here, schema):
             outer_note = _note_outside(run, note, is_load_error, seen)
             diagnostics += [] if outer_note is None else [outer_note]
-    return diagnostics
+    cut = [index for index, note in enumerate(diagnostics) if note.code == "S202" and note.message.endswith(CUT)]
+    return [note for index, note in enumerate(diagnostics) if index not in cut[1:]]
 
 
 def _noted(inference: Inference, schema: SchemaViolations) -> Iterator[int]:
@@ -55,10 +58,13 @@ def _notes_of_node(
         yield from ((note, False) for note in unused_sizes(inference))
         return
     yield from ((violation.diagnostic, True) for violation in here)
-    names = inference.compiled.names
+    names, bodies = inference.compiled.names, inference.children.get(index, {}).values()
     for note in _locate(inference, index):
+        follows = _follows(note, here) or (note.code == "S101" and any(map(schema.has_any, bodies)))
+        repeats = schema.is_checked and note.severity == "error" and note.code in CODES
+        repeats = repeats or (note.code == "S120" and note.tensor in schema.mistyped(inference))
         doubtful = note.tensor and any(names[s] == note.tensor for s in schema.doubtful_slots(inference) if s != UNUSED)
-        if not doubtful and not _follows(note, here):
+        if not follows and not repeats and not doubtful:
             yield note, False
 
 
@@ -85,7 +91,7 @@ def _note_outside(
 
 def _follows(note: Diagnostic, here: Sequence[SchemaViolation]) -> bool:
     """Whether a diagnostic of the rule of a node only repeats a violation of the node, or follows from it."""
-    codes = {violation.error.code for violation in here}
+    codes = {violation.error.code for violation in here} - {DECLARED_TYPE}
     follows = note.code in ("S103", "S104", "S201", "S202", "S301") or not codes.isdisjoint(("S103", "S109"))
     return bool(codes) and REPEATED_NAME not in codes and follows
 

@@ -19,14 +19,14 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.runs import captured_slots
+from shapeinf.engine.runs import captured_slots, walk_runs
 from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
-from shapeinf.graph import MISSING, UNUSED, Graph
-from shapeinf.lattice import PartialTensor, Shape, Type, type_text
-from shapeinf.ops.conformance import TYPE_NOT_ALLOWED, TYPES_DIFFER, Operand, Use, find_schema_violations
+from shapeinf.graph import MISSING, UNUSED, DeclaredType, Graph
+from shapeinf.lattice import PartialTensor, Shape, TensorType, Type, type_text
+from shapeinf.ops.conformance import CODES, TYPE_NOT_ALLOWED, TYPES_DIFFER, Operand, Use, find_schema_violations
 
-REPEATED_NAME, CONSTANT_TYPE = "S113", "S114"
+REPEATED_NAME, CONSTANT_TYPE, DECLARED_TYPE = "S113", "S114", "S115"
 
 Key = tuple[object, ...]
 
@@ -47,12 +47,13 @@ class SchemaViolation:
     op: str = ""
     operands: tuple[str, ...] = ()
     location: str = ""
+    tensor: str = ""
 
     @property
     def diagnostic(self) -> Diagnostic:
         """The diagnostic, an error."""
         note = self.error.as_diagnostic(self.site if self.op else "", self.op, self.operands)
-        return attrs.evolve(note, tensor="" if self.op else self.site, location=self.location)
+        return attrs.evolve(note, tensor=self.tensor if self.op else self.site, location=self.location)
 
 
 class SchemaViolations:
@@ -63,6 +64,7 @@ class SchemaViolations:
         self.by_run: dict[int, list[SchemaViolation]] = {}
         """The violations of a run of a graph, by the id of its inference."""
         self._doubtful: dict[int, set[int]] = {}
+        self._mistyped: dict[int, set[str]] = {}
         self._clean: set[Key] = set()
         self._copies: dict[int, Inference] = {}
         self._texts: dict[int, list[str | None]] = {}
@@ -70,7 +72,9 @@ class SchemaViolations:
         dialect = inference.compiled.registry.dialect(inference.compiled.graph.dialect)
         lenient = dialect is None or inference.compiled.graph.lenient
         self._in_file = bool(inference.compiled.graph.format)
+        self._compare_declared = inference.declared_mode != "ignore"
         self._history = None if dialect is None or lenient else dialect.history
+        self.is_checked = self._history is not None
         if self._history is not None:
             self._check_run(inference, set(), ())
 
@@ -81,6 +85,14 @@ class SchemaViolations:
     def doubtful_slots(self, inference: Inference) -> Collection[int]:
         """The slots of a run whose types follow from a violation."""
         return self._doubtful.get(id(inference), ())
+
+    def mistyped(self, inference: Inference) -> Collection[str]:
+        """The values of a run that the file declares with other types than their nodes compute."""
+        return self._mistyped.get(id(inference), ())
+
+    def has_any(self, inference: Inference) -> bool:
+        """Whether a run or one of its bodies has a violation."""
+        return any(self.of(run.inference) for run in walk_runs(inference))
 
     def __iter__(self) -> Iterator[SchemaViolation]:
         """All violations."""
@@ -99,6 +111,7 @@ class SchemaViolations:
             operation = operations[row_key]
             uncertain = bool(doubtful) and not doubtful.isdisjoint(inputs)
             key: Key = (operation, *[MISSING if slot == MISSING else texts[numbers[slot]] for slot in inputs])
+            violations: list[SchemaViolation] = []
             if uncertain or key not in self._clean:
                 violations = self._check_node(inference, index, operation, doubtful)
                 result += violations
@@ -106,13 +119,43 @@ class SchemaViolations:
                     doubtful.update(_doubtful_outputs(compiled.step(index), doubtful, violations))
                 else:
                     self._clean.add(key)
-            if operation.bodies or index in inference.children:
-                result += self._check_bodies(inference, index, doubtful, scopes)
+            if operation.bodies or index in inference.children or index in inference.node_diagnostics:
+                result += self._check_calls(inference, index, doubtful, scopes, violations)
+        if self._compare_declared:
+            result += self._check_declarations(inference, doubtful)
+
+    def _check_calls(
+        self,
+        inference: Inference,
+        index: int,
+        doubtful: set[int],
+        scopes: Sequence[Scope],
+        violations: Sequence[SchemaViolation],
+    ) -> list[SchemaViolation]:
+        """The violations in the bodies of a node, and those that its rule reports; its outputs are doubtful then.
+
+        `violations` are those of the node itself; what its rule reports follows from these, and from those of bodies.
+        """
+        step = inference.compiled.step(index)
+        is_wrong = any(violation.error.code == TYPE_NOT_ALLOWED for violation in violations)
+        result = [*self._check_bodies(inference, index, doubtful, scopes, is_wrong)]
+        in_bodies = result or any(map(self.has_any, inference.children.get(index, {}).values()))
+        if not violations and not in_bodies:
+            for note in inference.node_diagnostics.get(index, ()):
+                if note.severity == "error" and note.code in CODES:
+                    error = ShapeError(note.message, code=note.code, help=note.help)
+                    result.append(_violation_of(inference, step, error))
+        if in_bodies or result:
+            doubtful.update(step.outputs)
+        return result
 
     def _check_bodies(
-        self, inference: Inference, index: int, doubtful: set[int], scopes: Sequence[Scope]
+        self, inference: Inference, index: int, doubtful: set[int], scopes: Sequence[Scope], is_wrong: bool
     ) -> Iterator[SchemaViolation]:
-        """Check the bodies of a node, or its function; yields the inputs of bodies that have other types."""
+        """Check the bodies of a node, or its function; yields the inputs of bodies that have other types.
+
+        `is_wrong`: the node has an operand of a type that it does not allow.
+        """
         step = inference.compiled.step(index)
         for child in self._run_others(inference, step):
             known = set(self.by_run)
@@ -120,9 +163,10 @@ class SchemaViolations:
             for run in [run for run in self.by_run if run not in known]:
                 yield from (attrs.evolve(violation, index=index) for violation in self.by_run.pop(run))
         for name, child in inference.children.get(index, {}).items():
-            inner = _doubtful_inputs(child, step, doubtful) | _inputs_of_other_kinds(child)
+            inner = _doubtful_inputs(child, step, doubtful, is_wrong)
             if isinstance(step.operation.bodies.get(name), CompiledGraph):
                 errors = [] if inner else [*_compare_inputs(child)]
+                inner |= _inputs_of_other_kinds(child) | _differing_inputs(child) | _absent_inputs(child)
                 yield from (_violation_of(inference, step, error) for error in errors)
                 self._check_run(child, inner, (*scopes, (inference.compiled, index)))
             elif step.operation.bodies or step.operation.body is not None:  # no definition by others of the dialect
@@ -166,6 +210,31 @@ class SchemaViolations:
         outputs = [self._operand(inference, slot, uncertain) for slot in step.outputs]
         errors = find_schema_violations(Use(kind, version, definitions, inputs, outputs, self._in_file))
         return [_violation_of(inference, step, error) for error in errors]
+
+    def _check_declarations(self, inference: Inference, doubtful: set[int]) -> Iterator[SchemaViolation]:
+        """The outputs of nodes that the file declares with other element types or kinds than the nodes compute.
+
+        One violation for all values with the same two types.
+        """
+        compiled, types, canonical = inference.compiled, inference.table.types, inference.table.canonical
+        differing: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        for name, declared in compiled.graph.declared.items():
+            slot = compiled.slots.get(name)
+            producer = None if slot is None else compiled.producers[slot]
+            if slot is None or producer is None or slot in doubtful:
+                continue
+            value = types[canonical[inference.numbers[slot]]]
+            text = None if value is None else _differing_text(declared, value)
+            if value is not None and text is not None:
+                stated = str(declared.dtype) if declared.kind == value.kind == "tensor" else declared.kind
+                differing.setdefault((stated, text), []).append((name, producer))
+        for (stated, text), values in differing.items():
+            self._mistyped.setdefault(id(inference), set()).update(name for name, _ in values)
+            name, producer = min(values, key=lambda value: value[1])
+            others = f", and so are {len(values) - 1} other values" if len(values) > 1 else ""
+            message = f"{name!r} is declared as {stated}, and the node computes {text}{others}"
+            error = ShapeError(message, code=DECLARED_TYPE, help="declare what the graph computes")
+            yield attrs.evolve(_violation_of(inference, compiled.step(producer), error), tensor=name)
 
     def _operand(self, inference: Inference, slot: int, doubtful: bool) -> Operand:
         """The operand in a slot, without its type where that is doubtful."""
@@ -221,6 +290,12 @@ def _differing_inputs(child: Inference) -> set[int]:
     return differing
 
 
+def _absent_inputs(child: Inference) -> set[int]:
+    """The slots of the inputs of a body that have no value: the node calls it with too few."""
+    slots, types = child.compiled.slots, child.input_types
+    return {slots[name] for name in child.compiled.graph.inputs if types.get(name) is None and name in slots}
+
+
 def _inputs_of_other_kinds(child: Inference) -> set[int]:
     """The inputs of a body whose last values are of another kind than declared: a trip may make an optional a sequence.
 
@@ -235,15 +310,31 @@ def _inputs_of_other_kinds(child: Inference) -> set[int]:
 
 
 def _compare_inputs(child: Inference) -> Iterator[ShapeError]:
-    """The inputs of a body whose values have other element types than the body declares."""
+    """The inputs of a body whose values have other types than the body declares."""
     declared = child.compiled.graph.declared
     for name, value in child.input_types.items():
-        text = None if value is None else type_text(value)
-        if text is None or name not in declared or declared[name].kind != "tensor":
+        if value is None or name not in declared:
             continue
-        if declared[name].dtype not in (None, text):
-            message = f"the body declares its input {name!r} as {declared[name].dtype}, and its value is {text}"
-            yield ShapeError(message, code=TYPES_DIFFER, help=f"a Cast to {declared[name].dtype} is missing")
+        text = _differing_text(declared[name], value)
+        if text is not None:
+            is_tensor = declared[name].kind == value.kind == "tensor"
+            stated = declared[name].dtype if is_tensor else declared[name].kind
+            message = f"the body declares its input {name!r} as {stated}, and its value is {text}"
+            yield ShapeError(message, code=TYPES_DIFFER, help=f"a Cast to {stated} is missing" if is_tensor else None)
+
+
+def _differing_text(declared: DeclaredType, value: Type) -> str | None:
+    """The element type, or the kind, of a value that is declared with another one.
+
+    A value of an optional may be declared as what it contains: loops that start without a value have both.
+    """
+    if declared.kind == "tensor" == value.kind:
+        text = type_text(value)
+        return text if declared.dtype and text not in (None, declared.dtype) else None
+    is_unknown = isinstance(value, TensorType) and value.dtype is None and value.shape.dims is None
+    if is_unknown or declared.kind == value.kind or "tensor" not in (declared.kind, value.kind):
+        return None
+    return value.kind if value.kind != "tensor" else type_text(value)
 
 
 def _doubtful_outputs(step: NodeStep, doubtful: set[int], violations: Sequence[SchemaViolation]) -> set[int]:
@@ -261,11 +352,11 @@ def _doubtful_outputs(step: NodeStep, doubtful: set[int], violations: Sequence[S
     }
 
 
-def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int]) -> set[int]:
-    """The slots of a body whose values have doubtful types outside."""
+def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int], is_wrong: bool) -> set[int]:
+    """The slots of a body whose values have doubtful types outside; all inputs where an operand has a wrong type."""
     compiled = child.compiled
     inner = {inner for inner, slot in captured_slots(step, compiled) if slot in doubtful}
-    if not doubtful.isdisjoint(step.arguments):
+    if is_wrong or not doubtful.isdisjoint(step.arguments):
         inner.update(compiled.slots[name] for name in compiled.graph.inputs)
     return inner
 

@@ -33,6 +33,9 @@ from shapeinf.expr.nests import (
 
 MAX_ARGS = 8
 
+_WORK_PER_NEST = 300
+"""The work of one maximum of maxima: all pairs of their arguments are compared."""
+
 MAX_NEST_DEPTH = 6
 """Deeper dims are arguments as they are: the order of their parts takes too long to decide."""
 
@@ -80,6 +83,7 @@ def expand_maximum(d: Dim) -> list[Dim]:
 def _maximum(scope: Scope, dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> Dim:
     if not any([has_outer_maximum(d) for d in dims]) or max(map(depth_of, dims)) > MAX_NEST_DEPTH:
         return _largest(scope, drop_dominated(dims, at_least_zero))
+    scope.work += _WORK_PER_NEST
     try:
         clauses = join([open_dim(scope, d, at_least_zero) for d in dims], at_least_zero)
         if len(clauses) <= MAX_ARGS or all([len(clause) == 1 for clause in clauses]):

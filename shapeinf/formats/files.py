@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from typing import BinaryIO, Literal, get_args
@@ -131,12 +131,13 @@ def read_regular(path: str | os.PathLike[str], limit: int = MAX_CONFIG) -> bytes
 
 
 @contextmanager
-def replace_file(path: str) -> Iterator[BinaryIO]:
+def replace_file(path: str, check: Callable[[], None] | None = None) -> Iterator[BinaryIO]:
     """A file to write, which replaces the file at `path` when it is complete; an error leaves that file as it was.
 
     It is written in the same folder, and no other user can read it until it is complete; then it has the permissions of
     the old file, or of a new one. Its bytes are on the disk before it has its name. A symbolic link stays, and the file
-    that it refers to is replaced. A device or a pipe is written directly. Raises OSError if the file cannot be written.
+    that it refers to is replaced. A device or a pipe is written directly. `check` runs last, and raises where what was
+    written is not to replace the file. Raises OSError if the file cannot be written.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
@@ -151,6 +152,8 @@ def replace_file(path: str) -> Iterator[BinaryIO]:
             file.flush()
             os.chmod(temporary, _final_mode(target, temporary))
             os.fsync(file.fileno())
+        if check is not None:
+            check()
         os.replace(temporary, target)
     except BaseException:
         if os.path.exists(temporary):

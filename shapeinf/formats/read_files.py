@@ -11,14 +11,14 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from mmap import ACCESS_READ, mmap
+from mmap import ACCESS_READ
 from typing import BinaryIO, NamedTuple
 
 import attrs
 
 from shapeinf.errors import ChangedFileError, LimitError, ModelError
 from shapeinf.formats.files import MAX_STREAM, open_regular
-from shapeinf.formats.protobuf.wire import Buffer
+from shapeinf.formats.protobuf.wire import Buffer, MappedFile
 from shapeinf.graph import Graph
 
 MAX_STORED = 1 << 20
@@ -101,15 +101,18 @@ class ReadFiles:
             raise _changed(path)
 
     def check_weights(self, path: str) -> None:
-        """Raise ChangedFileError for a file of weights that was written after the model was read.
+        """Raise ChangedFileError for a file of weights that was written after the model was read, or the last check.
 
-        Such a file may belong to another model; it was not opened with the model, so its time is all that is known.
+        Such a file may belong to another model; it was not opened with the model, so its times are all that is known.
         """
         if path in self.states:
             self.check_file(path)
-        elif os.path.exists(path) and os.stat(path).st_mtime_ns > self.read:
-            text = "the file with weights was written after the model was read: infer the shapes again"
-            raise ChangedFileError(text, node=path)
+        elif os.path.exists(path):
+            state = state_of(os.stat(path))
+            if max(state.modified, state.changed) > self.read:
+                text = "the file with weights was written after the model was read: infer the shapes again"
+                raise ChangedFileError(text, node=path)
+            self.states[path] = state
 
     @contextmanager
     def open(self) -> Iterator[Buffer]:
@@ -121,7 +124,8 @@ class ReadFiles:
         self.check_file(self.path)
         with open_regular(self.path) as file:
             self.check_file(self.path, file)
-            with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+            with MappedFile(file.fileno(), 0, access=ACCESS_READ) as mapped:
+                mapped.file = file
                 yield mapped
 
 

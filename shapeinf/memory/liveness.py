@@ -17,7 +17,7 @@ from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
-MAX_POINTS_IN_BODIES = 300_000
+MAX_POINTS_IN_BODIES = 150_000
 """Limit on the program points of bodies: functions that call others twice double them at every level."""
 
 NO_VALUE = -1

@@ -57,6 +57,10 @@ class Body(Protocol):
         """
 
     @property
+    def returned(self) -> Sequence[Type]:
+        """The types of the outputs of the last run; none where the body never ran."""
+
+    @property
     def store(self) -> ShapeStore:
         """The constraints that hold where the last run takes place; see `Alternatives`."""
 

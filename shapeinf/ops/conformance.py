@@ -32,6 +32,8 @@ from shapeinf.texts import format_count, nearest_names
 
 TYPES_DIFFER, TYPE_NOT_ALLOWED, NOT_IN_OPSET, BAD_ATTRIBUTE = "S106", "S107", "S108", "S109"
 COUNT = "S103"
+CODES = (COUNT, TYPES_DIFFER, TYPE_NOT_ALLOWED, NOT_IN_OPSET, BAD_ATTRIBUTE)
+"""The codes of violations of definitions: a runtime does not load a model with one of these."""
 
 PRIVATE = "__"
 """The prefix of attributes that tools add for themselves: each operator accepts them."""
@@ -86,7 +88,8 @@ def find_schema_violations(use: Use) -> list[ShapeError]:
     attributes = [*_check_attributes(use, definition)]
     if not counts:
         attributes += _check_required(use, definition)
-    return [*counts, *attributes, *([] if counts else _check_types(use, definition))]
+    types = [] if counts else _check_types(use, definition, outputs=not attributes)
+    return [*counts, *attributes, *types]
 
 
 def _find_missing_operator(use: Use, definition: OpDef | None) -> ShapeError | None:
@@ -308,8 +311,11 @@ def _describe_form(use: Use, name: str) -> str | None:
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
-def _check_types(use: Use, definition: OpDef) -> Iterator[ShapeError]:
-    """Types that are not allowed, then operands of one type variable whose types differ."""
+def _check_types(use: Use, definition: OpDef, outputs: bool = True) -> Iterator[ShapeError]:
+    """Types that are not allowed, then operands of one type variable whose types differ.
+
+    The types of outputs follow from attributes: they are checked where these are right.
+    """
     sharing: dict[str, list[Operand]] = {}
     refused: set[str | None] = set()
     for index, operand in enumerate(use.inputs):
@@ -327,7 +333,7 @@ def _check_types(use: Use, definition: OpDef) -> Iterator[ShapeError]:
         if len({operand.type for operand in operands}) > 1:
             yield _types_differ(variable, operands)
     bound = {*sharing, *refused}
-    for index, operand in enumerate(use.outputs):
+    for index, operand in enumerate(use.outputs if outputs else ()):
         arg = definition.output(index)
         if arg is not None and arg.type_attr and arg.type_attr not in bound and operand.name and operand.type:
             violation = _check_type(use, arg, operand, definition, "output")

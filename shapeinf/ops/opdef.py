@@ -120,6 +120,8 @@ class OpDef:
         complete: the definition has all that runtimes require of a node, which is checked against it (see
             `conformance`).
         any_attribute: runtimes accept attributes that the definition lacks.
+        by_name: there is no list of all attributes, and one that resembles an attribute of the rule that the node lacks
+            is a typing error.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
         context: what its shape function gets, where the dialect extends `InferenceContext`.
     """
@@ -148,6 +150,7 @@ class OpDef:
     back_edge: bool = False
     complete: bool = False
     any_attribute: bool = False
+    by_name: bool = False
     container: Literal["", "pack", "unpack"] = ""
     context: type[InferenceContext] | None = None
 

@@ -29,7 +29,7 @@ from shapeinf.ops.versioned_rules import VersionedRules
 from shapeinf.sharing import BUILD_LOCK, build_once
 
 if TYPE_CHECKING:
-    from shapeinf.ops.axes import AxisRule
+    from shapeinf.ops.axes import AxisRule, PositionRule
     from shapeinf.ops.cost import CostRule, ValueRule
 
 ENTRY_POINTS = "shapeinf.opdefs"
@@ -43,6 +43,7 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 Function = TypeVar("Function", bound=Callable[..., object])
 CostFunction = TypeVar("CostFunction", bound="CostRule")
 AxisFunction = TypeVar("AxisFunction", bound="AxisRule")
+PositionFunction = TypeVar("PositionFunction", bound="PositionRule")
 ValueFunction = TypeVar("ValueFunction", bound="ValueRule")
 T = TypeVar("T")
 Schemas = Callable[[str, str, int], "OpDef | None"]
@@ -127,6 +128,7 @@ class Dialect:
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
         self._costs: VersionedRules[CostRule] = VersionedRules(costs)
         self._axes: VersionedRules[AxisRule] = VersionedRules(axes)
+        self._positions: VersionedRules[PositionRule] = VersionedRules(axes)
         self._run_values: VersionedRules[ValueRule] = VersionedRules()
 
     def __call__(
@@ -231,6 +233,12 @@ class Dialect:
         """
         return self._axes.decorator(domain, names, since)
 
+    def positions(
+        self, *names: str, since: int = 1, domain: str = ""
+    ) -> Callable[[PositionFunction], PositionFunction]:
+        """Register the decorated function as the position rule of these operators from a version on."""
+        return self._positions.decorator(domain, names, since)
+
     def run_values(self, *names: str, since: int = 1, domain: str = "") -> Callable[[ValueFunction], ValueFunction]:
         """Register the decorated function as the value rule of these operators from a version on.
 
@@ -264,6 +272,10 @@ class Dialect:
     def axis_rule(self, domain: str, op: str, version: int) -> AxisRule | None:
         """The axis rule in force at a version of an operator; None where it has none."""
         return self._find(self._axes, domain, op, version)
+
+    def position_rule(self, domain: str, op: str, version: int) -> PositionRule | None:
+        """The position rule in force at a version of an operator; None where it has none."""
+        return self._find(self._positions, domain, op, version)
 
     def value_rule(self, domain: str, op: str, version: int) -> ValueRule | None:
         """The value rule in force at a version of an operator; None where it has none."""
@@ -485,6 +497,11 @@ class OpRegistry:
         """The axis rule in force at a version; None for an unknown dialect, and for an operator without one."""
         operators = self.dialect(dialect)
         return None if operators is None else operators.axis_rule(domain, op, version)
+
+    def position_rule(self, dialect: str, domain: str, op: str, version: int) -> PositionRule | None:
+        """The position rule in force at a version; None for an unknown dialect, and for an operator without one."""
+        operators = self.dialect(dialect)
+        return None if operators is None else operators.position_rule(domain, op, version)
 
     def value_rule(self, dialect: str, domain: str, op: str, version: int) -> ValueRule | None:
         """The value rule in force at a version; None for an unknown dialect, and for an operator without one."""

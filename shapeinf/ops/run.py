@@ -26,7 +26,8 @@ from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext, SizeTerms
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, OpDef
-from shapeinf.ops.rule import InputUse
+from shapeinf.ops.rule import InputUse, Rule
+from shapeinf.texts import nearest_names
 
 MAX_VALUES = 1 << 16
 """The most values that one argument of an operator may stand for; a file with more is damaged or hostile."""
@@ -171,6 +172,8 @@ class Call:
         for name, defined in self.op_def.attributes.items() if self.op_def.complete else ():
             if defined.required and name not in self.attributes:
                 raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
+        if self.op_def.by_name:
+            _check_spelling(self.rule, self.attributes)
         _check_attributes(self.op_def, self._literals)
         keywords = self._keywords = self.rule.keywords(self.attributes)
         return keywords
@@ -252,6 +255,20 @@ _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
     "list(shape)": DeclaredType,
     "list(func)": FunctionReference,
 }
+
+
+_SIMILAR = 0.8
+"""The least ratio of `difflib` of names that may be one name with a typing error."""
+
+
+def _check_spelling(rule: Rule, attributes: Mapping[str, object]) -> None:
+    """Raise ShapeError for an attribute that resembles one that the rule reads and the node lacks."""
+    absent = [name for name in rule.attribute_names if name not in attributes]
+    for name in attributes if absent else ():
+        if name not in rule.attribute_names:
+            near = nearest_names(name, absent, _SIMILAR)
+            if near:
+                raise ShapeError(f"has no attribute {name!r}", code="S109", help=f"did you mean {near[0]!r}?")
 
 
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:

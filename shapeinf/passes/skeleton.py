@@ -19,6 +19,8 @@ MAX_CONTENTS = 1 << 16
 
 _SPARSE = b"shapeinf: sparse tensor in base64: "
 """The first bytes of a text attribute that stands for a sparse tensor, which onnx-ir does not represent."""
+_SPARSE_INITIALIZER = "shapeinf: sparse initializer"
+"""The first part of the name of a node that stands for a sparse initializer, which onnx-ir drops."""
 _DECLARED = "declared types"
 """The key in the metadata of a graph under which declared types that onnx-ir changes are stored."""
 
@@ -27,19 +29,21 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
     """The model of a message.
 
     onnx-ir has no map types, and one type for an input that is also an output: these types are stored as metadata. It
-    has no sparse tensors: they are stored as texts.
+    has no sparse tensors: they are stored as texts, and sparse initializers are constant nodes meanwhile.
 
-    Raises ModelError for what onnx-ir drops silently: training information, sparse initializers, devices of nodes.
+    Raises ModelError for what onnx-ir drops silently: training information, devices of nodes.
     """
     _check_lossless(proto)
     maps = {v.name for v in _declarations(proto.graph) if _has_map(v.type)}
     read = proto
-    if maps or any(map(_is_sparse, _attributes(proto))):
+    if maps or any(map(_is_sparse, _attributes(proto))) or any(g.sparse_initializer for g in _all_graphs(proto)):
         read = onnx.ModelProto()
         read.CopyFrom(proto)
         for value in _declarations(read.graph):
             if value.name in maps:
                 value.ClearField("type")
+        for part in reversed(list(_all_graphs(read))):
+            _replace_sparse_initializers(part)
         for attribute in filter(_is_sparse, _attributes(read)):
             _pack_sparse(attribute)
     model = ir.from_proto(read)
@@ -73,7 +77,39 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     for attribute in _attributes(proto):
         if attribute.type == onnx.AttributeProto.STRING and attribute.s.startswith(_SPARSE):
             _unpack_sparse(attribute)
+    for graph in reversed(list(_all_graphs(proto))):
+        _restore_sparse_initializers(graph)
     return proto
+
+
+def _all_graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
+    """The graph, and the bodies of nodes, in functions too."""
+    yield proto.graph
+    yield from _bodies([*proto.graph.node, *(node for function in proto.functions for node in function.node)])
+
+
+def _replace_sparse_initializers(graph: onnx.GraphProto) -> None:
+    """Make sparse initializers nodes at the beginning of their graph. Bodies come first: nodes are new objects then."""
+    if not graph.sparse_initializer:
+        return
+    nodes = [*graph.node]
+    del graph.node[:]
+    for tensor in graph.sparse_initializer:
+        name = tensor.values.name
+        label = f"{_SPARSE_INITIALIZER} {name}"
+        graph.node.append(onnx.helper.make_node("Constant", [], [name], label, sparse_value=tensor))
+    graph.node.extend(nodes)
+    del graph.sparse_initializer[:]
+
+
+def _restore_sparse_initializers(graph: onnx.GraphProto) -> None:
+    """Undo `_replace_sparse_initializers`."""
+    nodes = [node for node in graph.node if node.name.startswith(_SPARSE_INITIALIZER)]
+    for node in nodes:
+        tensor = graph.sparse_initializer.add()
+        tensor.CopyFrom(node.attribute[0].sparse_tensor)
+        tensor.values.name = node.output[0]
+        graph.node.remove(node)
 
 
 def _attributes(proto: onnx.ModelProto) -> Iterator[onnx.AttributeProto]:
@@ -108,9 +144,6 @@ def _check_lossless(proto: onnx.ModelProto) -> None:
 
 
 def _check_graph(graph: onnx.GraphProto) -> None:
-    if graph.sparse_initializer:
-        name = graph.sparse_initializer[0].values.name
-        raise ModelError("is a sparse initializer, which clean-up does not keep", node=name)
     _check_nodes(graph.node)
 
 

@@ -38,6 +38,9 @@ def difference_of(expected: Any, result: Any) -> str:
         if len(expected) != len(result):
             return f"{len(expected)} items and {len(result)}"
         return next((text for a, b in zip(expected, result, strict=True) if (text := difference_of(a, b))), "")
+    if isinstance(expected, dict):
+        same = isinstance(result, dict) and list(expected) == list(result)
+        return difference_of(*(np.array(list(m.values())) for m in (expected, result))) if same else "other keys"
     if not isinstance(expected, np.ndarray):
         return "" if expected is None and result is None else "" if str(expected) == str(result) else "other values"
     if expected.dtype != result.dtype or expected.shape != result.shape:

@@ -23,6 +23,7 @@ from shapeinf.report import Summary, summarize
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
 from shapeinf.result import Result
 from shapeinf.scan.records import MAX_RECORDS, Candidate, ModelRow, ScanOptions, clean_int, clean_text
+from shapeinf.solver.budget import total_budget
 
 _OUT_OF_MEMORY = re.compile(r"the rule of this operator failed: \w*MemoryError\b")
 """The diagnostic of a rule whose allocation failed: inference goes on without it, a scan reports the limit."""
@@ -30,6 +31,7 @@ _CHUNK = 1 << 20
 """Bytes that are hashed at a time."""
 
 
+@total_budget()
 def scan_model(candidate: Candidate, options: ScanOptions, file: str | None = None) -> ModelRow:
     """The row of a model; an error of the file is its outcome. Raises MemoryError.
 

@@ -218,7 +218,8 @@ def transformers_network(name: str) -> Network:
     config = getattr(transformers, config_class)(**{**small, **more})
     config.use_cache = False
     module = getattr(transformers, model_class)._from_config(config, attn_implementation="eager").eval()
-    axes = {key: IMAGE if value.dim() == 4 else TEXT for key, value in inputs.items()}
+    image = {0: "batch"} if name in FIXED_IMAGES else IMAGE
+    axes = {key: image if value.dim() == 4 else TEXT for key, value in inputs.items()}
     keys = list(inputs)
     return Network(
         Function(lambda *values: module(**dict(zip(keys, values[: len(keys)], strict=True)))[0], module), inputs, axes
@@ -252,7 +253,12 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         },
         _PIXELS,
     ),
-    "convnext": ("ConvNextConfig", "ConvNextModel", {"hidden_sizes": [8, 8, 16, 16], "depths": [1, 1, 1, 1]}, _PIXELS),
+    "convnext": (
+        "ConvNextConfig",
+        "ConvNextModel",
+        {"hidden_sizes": [8, 8, 16, 16], "depths": [1, 1, 1, 1], "num_hidden_layers": 4},
+        _PIXELS,
+    ),
     "resnet": (
         "ResNetConfig",
         "ResNetModel",
@@ -262,6 +268,8 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
 }
 """For each name the classes of the config and the model, further values of the config, and example inputs."""
 TRANSFORMERS = tuple(_TRANSFORMERS)
+FIXED_IMAGES = ("vit",)
+"""Networks with a position for each patch of an image of one size: dynamic sizes are a finding, C101."""
 
 
 def export(network: Network, path: str, dynamo: bool) -> None:

@@ -25,7 +25,7 @@ MANY = 100
 """More inputs or outputs than any operator without a variadic one has."""
 
 WITH_GRAPHS = {"If", "Loop", "Scan", "SequenceMap"}
-"""`tests/engine/test_schema_violations.py` has models of these."""
+"""`body_definition_cases` has these."""
 
 VALUES: dict[str, object] = {
     **dict.fromkeys(

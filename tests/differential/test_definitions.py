@@ -16,7 +16,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state
 from shapeinf import infer_shapes
 from tests.differential.definition_cases import Definition, cases
 
-SCHEMA_VIOLATIONS = {"S103", "S106", "S107", "S108", "S109", "S113", "S114"}
+SCHEMA_VIOLATIONS = {"S103", "S106", "S107", "S108", "S109", "S113", "S114", "S115"}
 NO_KERNEL = "no kernel"
 STANDARD = ("", "ai.onnx.ml")
 MICROSOFT = ("com.microsoft", "com.microsoft.nchwc")

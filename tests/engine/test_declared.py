@@ -85,18 +85,18 @@ def test_strict_mode_raises_it(how):
 
 
 @pytest.mark.parametrize(
-    ("declared", "message"),
+    ("declared", "code", "message"),
     [
-        (("a", ["N", 2, 1]), "declared rank of a (['N', 2, 1]) differs from the inferred one ([N, 2])"),
-        (("a", []), "declared rank of a ([]) differs from the inferred one ([N, 2])"),
-        (("a", ["N", 2], INT64), "declared element type of a (int64) differs from the inferred one (float32)"),
+        (("a", ["N", 2, 1]), "S120", "declared rank of a (['N', 2, 1]) differs from the inferred one ([N, 2])"),
+        (("a", []), "S120", "declared rank of a ([]) differs from the inferred one ([N, 2])"),
+        (("a", ["N", 2], INT64), "S115", "'a' is declared as int64, and the node computes float32"),
     ],
 )
-def test_ranks_and_element_types_are_compared(declared, message):
+def test_ranks_and_element_types_are_compared(declared, code, message):
     wrong = model([relu("a"), relu("y", "a")], ["N", 2], [declared])
-    (warning,) = infer_shapes(wrong).diagnostics
-    assert warning.code == "S120"
-    assert message in warning.message
+    (note,) = infer_shapes(wrong).diagnostics
+    assert (note.code, note.severity) == (code, "error" if code == "S115" else "warning")
+    assert message in note.message
     with pytest.raises(ShapeError):
         infer_shapes(wrong, mode="strict")
 
@@ -234,7 +234,7 @@ def test_declared_sequences_and_optionals_of_unknown_nodes():
 def test_another_kind_of_value_is_reported(how):
     sequence = helper.make_tensor_sequence_value_info("a", FLOAT, ["N", 3])
     result = infer_shapes(model([relu("a"), relu("y", "a")], ["N", 2], [sequence]), declared=how)
-    assert codes(result) == ["S120"]
+    assert codes(result) == ["S115"]
     assert shapes(result, "y") == ["float32[N, 2]"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -247,6 +248,87 @@ def test_a_folder_that_is_empty_now_has_no_saved_model(tmp_path: Path) -> None:
     (tmp_path / "saved").mkdir()
     with pytest.raises(UnknownFormatError):
         infer_shapes(tmp_path / "saved")
+
+
+# -- while it is copied ----------------------------------------------------------------------------------------------
+
+
+def change_when_copied(monkeypatch: pytest.MonkeyPatch, change: Callable[[], None]) -> None:
+    """Change a file between the copy of its bytes and the appearance of the new file."""
+    synchronize, changes = os.fsync, [change]
+
+    def fsync(descriptor: int) -> None:
+        synchronize(descriptor)
+        for pending in changes[:]:
+            changes.remove(pending)
+            pending()
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_model_that_changes_while_it_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change
+) -> None:
+    path, target = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    path.write_bytes(model(8, LARGE).SerializeToString())
+    target.write_bytes(b"before")
+    monkeypatch.setattr("shapeinf.formats.read_files.RECENT", 0)
+    result = infer_shapes(path)
+    change_when_copied(monkeypatch, lambda: change(path, model(16, LARGE).SerializeToString()))
+    with pytest.raises(ChangedFileError, match=r"m\.onnx"):
+        result.save(target)
+    assert target.read_bytes() == b"before" and not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("external_data", ["copy", "embed"])
+def test_weights_that_change_while_they_are_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, external_data: Any, change: Change
+) -> None:
+    onnx.save(model(64), tmp_path / "m.onnx", save_as_external_data=True, location="m.data", size_threshold=0)
+    result = infer_shapes(tmp_path / "m.onnx")
+    (tmp_path / "out").mkdir()
+    change_when_copied(monkeypatch, lambda: change(tmp_path / "m.data", bytes(1024)))
+    with pytest.raises(ModelError, match=r"m\.data"):
+        result.save(tmp_path / "out" / "m.onnx", external_data=external_data)
+    assert not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_graph_of_tensorflow_that_changes_while_it_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change
+) -> None:
+    monkeypatch.setattr("shapeinf.formats.read_files.RECENT", 0)
+    monkeypatch.setattr("shapeinf.formats.read_files.MAX_STORED", 0)
+    source, file, target = write_form(tmp_path, "recurrent.pb")
+    result = infer_shapes(source)
+    change_when_copied(monkeypatch, lambda: change(file, file.read_bytes()[:100]))
+    with pytest.raises(ChangedFileError):
+        result.save(target)
+    assert not target.exists()
+
+
+def test_a_model_that_is_truncated_while_it_is_mapped(tmp_path: Path) -> None:
+    """A map has no bytes past the new end: the system would end the process."""
+    from shapeinf.formats.protobuf.pieces import piece_bytes
+
+    path = tmp_path / "file"
+    path.write_bytes(bytes(1 << 20))
+    with read_old(path).open() as buffer:
+        os.truncate(path, 4096)
+        with pytest.raises(ChangedFileError, match="shorter while it was copied"):
+            b"".join(map(bytes, piece_bytes(buffer, [(0, 1 << 20)])))
+
+
+def test_weights_with_a_forged_time(tmp_path: Path) -> None:
+    """The time of the contents can be set, but not that of the last change of the file."""
+    onnx.save(model(64), tmp_path / "m.onnx", save_as_external_data=True, location="m.data", size_threshold=0)
+    result = infer_shapes(tmp_path / "m.onnx")
+    time.sleep(0.05)
+    overwrite_in_secret(tmp_path / "m.data", bytes(1024))
+    with pytest.raises(ChangedFileError, match="written after"):
+        result.save(tmp_path / "out.onnx", external_data="copy")
 
 
 # -- other files -----------------------------------------------------------------------------------------------------

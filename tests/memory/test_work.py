@@ -6,7 +6,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
-from shapeinf.solver.budget import CUT, Budget
+from shapeinf.solver.budget import CUT, WORK_OF_COMMAND, Budget, raise_total, total_budget
 from tests.engine.runtime import parsed
 
 TWO = """g (float[a, b] x, float[c, d] z) => (float[] y, float[] v) {
@@ -51,6 +51,30 @@ def test_the_budget_of_sizes_counts_each_inference():
 def test_a_budget_stays_cut():
     budget = Budget(10)
     assert [budget.take(n) for n in (4, 7, 1)] == [True, False, False]
+
+
+def test_all_budgets_of_a_command_take_from_one():
+    with total_budget(100) as total:
+        budgets = [Budget(80), Budget(80)]
+        assert [budget.take(60) for budget in budgets] == [True, False]
+        assert total.cut and [budget.left for budget in budgets] == [0, 0]
+    assert Budget(80).take(60)
+
+
+def test_the_work_on_the_dims_of_a_model_is_taken_from_the_total():
+    with total_budget() as total:
+        result = infer_shapes(parsed(TWO))
+        assert total.steps > WORK_OF_COMMAND
+        before = total.spent
+        result.store.scope.work += 7
+        assert total.spent == before + 7
+
+
+def test_an_option_raises_the_total():
+    with total_budget() as total:
+        raise_total(2 * WORK_OF_COMMAND)
+        assert total.left == 2 * WORK_OF_COMMAND
+    raise_total(1)  # nothing outside of a command
 
 
 def test_long_chains_of_sizes_that_depend_on_data_end():

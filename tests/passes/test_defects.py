@@ -108,19 +108,23 @@ def _sparse(name: str) -> onnx.SparseTensorProto:
     return helper.make_sparse_tensor(values, numpy_helper.from_array(np.zeros(1, np.int64), name + "_i"), [3])
 
 
-def test_sparse_initializers_are_refused() -> None:
-    model = make([node("Add", "x w", "y")], [info("x", 3)], [info("y", 3)])
-    model.graph.sparse_initializer.append(_sparse("w"))
-    with pytest.raises(ModelError, match="sparse"):
-        clean(model)
+def test_sparse_initializers_stay() -> None:
+    nodes = [node("Add", "x w", "s"), node("Identity", "s", "i"), node("Mul", "i v", "y")]
+    model = make(nodes, [info("x", 3)], [info("y", 3)])
+    model.graph.sparse_initializer.extend([_sparse("w"), _sparse("v")])
+    cleaned = clean(model, verify=True)
+    assert cleaned.comparison is not None and cleaned.comparison.equal
+    assert list(cleaned.to_proto().graph.sparse_initializer) == list(model.graph.sparse_initializer)
+    assert cleaned.report.counts() == {"remove_identity": 1}
 
 
-def test_sparse_initializers_in_bodies_are_refused() -> None:
+def test_sparse_initializers_in_bodies_stay() -> None:
     branch = condition([node("Add", "x w", "t")])
-    branch.attribute[0].g.sparse_initializer.append(_sparse("w"))
+    then = next(a.g for a in branch.attribute if a.name == "then_branch")
+    then.sparse_initializer.append(_sparse("w"))
     model = make([branch], [info("c", kind=TensorProto.BOOL), info("x", 3)], [info("y", 3)])
-    with pytest.raises(ModelError, match="sparse"):
-        clean(model)
+    (after,) = clean(model).to_proto().graph.node
+    assert after == branch
 
 
 def test_devices_of_nodes_are_refused() -> None:

@@ -79,8 +79,7 @@ class Search:
         return self._infer(graph, size)
 
     def _infer(self, graph: Graph, size: int | str) -> Result:
-        inputs = {**self.options.inputs_by_name(graph), **{name: {axis: size} for name, axis in self.axes.items()}}
-        return infer(graph, attrs.evolve(self.options, inputs=inputs))
+        return infer(graph, self.options, ({name: {axis: size} for name, axis in self.axes.items()},))
 
     def first_obstacle(self, result: Result) -> Obstacle | None:
         """The first obstacle in the order of the nodes."""
@@ -122,7 +121,7 @@ class Search:
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
             result = self._infer(graph, self.name)
         mixing = find_mixing(result.inference, result.scope.symbol(self.name))
-        return None if mixing is None else Obstacle(mixing.step.index, str(mixing), mixing.spatial)
+        return None if mixing is None else Obstacle(mixing.index, str(mixing), mixing.spatial)
 
     def _output_obstacles(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that have the old size on the changed axis, and the symbol on another."""

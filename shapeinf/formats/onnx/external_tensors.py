@@ -88,6 +88,11 @@ class DataFolder:
         files = files_of(graph)
         return cls(files.folder, files=files)
 
+    def check_model(self) -> None:
+        """Raise ChangedFileError where a file that was read with the model has changed since."""
+        if self.files is not None:
+            self.files.check()
+
     def check(self, tensors: Iterable[ExternalTensor]) -> None:
         """Raise ChangedFileError for a data file of the folder that was written after the model was read."""
         if self.files is not None:

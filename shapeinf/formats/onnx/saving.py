@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from mmap import ACCESS_READ, mmap
 from typing import BinaryIO
@@ -40,19 +40,25 @@ def save_model(
 
     Warns (MissingDataWarning) if the new model refers to data files that are missing. Raises ModelError if the weights
     cannot be kept or read, if the target is a file that the model reads weights from, and if a file cannot be written;
-    LimitError for a model that would have more than 2 GB in one file.
+    ChangedFileError where a file has changed since it was read, also while it is copied; LimitError for a model that
+    would have more than 2 GB in one file.
     """
     target = check_path(path)
     with _report_unwritable(target), _external_model(buffer, pieces, target) as edited:
         if edited is None:
-            with replace_file(target) as file:
+            with replace_file(target, folder.check_model) as file:
                 _write_pieces(file, buffer, pieces, target)
             return
         tensors = external_tensors(edited)
-        folder.check(tensors)
+
+        def check() -> None:
+            folder.check_model()
+            folder.check(tensors)
+
+        check()
         _check_not_read(tensors, folder, target)
         if external_data == "copy":
-            _copy_weights(edited, tensors, target, folder)
+            _copy_weights(edited, tensors, target, folder, check)
             return
         if external_data == "embed":
             embedded = move_tensors(edited, lambda tensor: [tensor.part(folder.file(tensor))])
@@ -63,7 +69,7 @@ def save_model(
         else:
             moved = move_tensors(edited, lambda tensor: _relative_location(tensor, folder, target))
             _warn_of_missing(tensors, folder, target)
-        with replace_file(target) as file:
+        with replace_file(target, check) as file:
             _write_pieces(file, edited, moved, target)
 
 
@@ -160,7 +166,9 @@ def _warn_of_missing(tensors: Sequence[ExternalTensor], folder: DataFolder, targ
 # -- copy ------------------------------------------------------------------------------------------------------------
 
 
-def _copy_weights(edited: Buffer, tensors: Sequence[ExternalTensor], target: str, folder: DataFolder) -> None:
+def _copy_weights(
+    edited: Buffer, tensors: Sequence[ExternalTensor], target: str, folder: DataFolder, check: Callable[[], None]
+) -> None:
     data = f"{target}.data"
     _check_not_read(tensors, folder, data)
     parts = [tensor.part(folder.file(tensor)) for tensor in tensors]
@@ -174,9 +182,9 @@ def _copy_weights(edited: Buffer, tensors: Sequence[ExternalTensor], target: str
         return {"location": name, "offset": str(starts[part]), "length": str(part.count)}
 
     pieces = move_tensors(edited, move)
-    with replace_file(target) as file:
+    with replace_file(target, None if copied else check) as file:
         _write_pieces(file, edited, pieces, target)
-        with replace_file(data) if copied else nullcontext() as weights:  # the model appears after its weights
+        with replace_file(data, check) if copied else nullcontext() as weights:  # the model appears after its weights
             end = 0
             for start, part in copied:
                 assert weights is not None

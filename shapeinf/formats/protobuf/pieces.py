@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO
 
 import attrs
 
-from shapeinf.errors import ModelError
+from shapeinf.errors import ChangedFileError
 from shapeinf.formats.files import open_regular
-from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
+from shapeinf.formats.protobuf.wire import BYTES, Buffer, MappedFile, encode_tag, encode_varint, fields
 
 CHUNK = 1 << 24
 """The most bytes of another file that are in memory at a time."""
@@ -23,15 +24,20 @@ class FilePart:
     count: int
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, at most `CHUNK` at a time. Raises ModelError if the file has become shorter."""
-        left = self.count
+        """The bytes, at most `CHUNK` at a time. Raises ChangedFileError if the file has become shorter."""
         with open_regular(self.path) as file:
-            file.seek(self.start)
-            while left and (chunk := file.read(min(left, CHUNK))):
-                yield chunk
-                left -= len(chunk)
-        if left:
-            raise ModelError(f"became {left} bytes shorter while it was copied", node=self.path)
+            yield from read_range(file, self.start, self.count)
+
+
+def read_range(file: BinaryIO, start: int, count: int) -> Iterator[bytes]:
+    """A range of bytes, at most `CHUNK` at a time. Raises ChangedFileError if the file has become shorter."""
+    file.seek(start)
+    left = count
+    while left and (chunk := file.read(min(left, CHUNK))):
+        yield chunk
+        left -= len(chunk)
+    if left:
+        raise ChangedFileError(f"became {left} bytes shorter while it was copied", node=str(file.name))
 
 
 Piece = bytes | tuple[int, int] | FilePart
@@ -87,6 +93,8 @@ def piece_bytes(buffer: Buffer, pieces: Sequence[Piece]) -> Iterator[bytes | mem
                 yield piece
             elif isinstance(piece, FilePart):
                 yield from piece.chunks()
+            elif isinstance(buffer, MappedFile):
+                yield from read_range(buffer.file, piece[0], piece[1] - piece[0])
             else:
                 with view[piece[0] : piece[1]] as part:
                     yield part

@@ -7,8 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from mmap import mmap
+from typing import BinaryIO
 
 from shapeinf.formats.protobuf.large_file import LargeFile
+
+
+class MappedFile(mmap):
+    """A mapped file that others may shorten: copies are read from `file`, since a map has no bytes past its end."""
+
+    file: BinaryIO
+
 
 Buffer = bytes | mmap
 Source = bytes | mmap | LargeFile

@@ -85,6 +85,24 @@ def _index(digits: bytes, name: bytes) -> bytes:
     return b"%d" % int(digits)
 
 
+def _require_definition(record: Record) -> None:
+    """Raise ModelError for a placeholder or a constant, which become no nodes, that TensorFlow does not import.
+
+    Without `dtype` the element type is that of the value, or unknown.
+    """
+    kind = record.attributes.kind
+    dtype, shape = kind.attrs.get("dtype"), kind.attrs.get("shape")
+    problem = ""
+    if any(not value.startswith(b"^") for value in record.inputs):
+        problem = f"{kind.op} takes 0 inputs, got {len(record.inputs)}"
+    elif dtype is not None and not isinstance(dtype, str):
+        problem = "the attribute 'dtype' must be of the kind type"
+    elif shape is not None and not isinstance(shape, DeclaredType):
+        problem = "the attribute 'shape' must be of the kind shape"
+    if problem:
+        raise ModelError(problem, node=text(record.name))
+
+
 class Assembly:
     """Adds constants, inputs and nodes to a graph."""
 
@@ -115,6 +133,8 @@ class Assembly:
         for record in records:
             name, inputs, attributes = record
             kind = attributes.kind
+            if kind.op in ("Placeholder", "Const"):
+                _require_definition(record)
             if kind.op == "Placeholder" and placeholders:
                 self._add_input(record)
                 continue

@@ -7,13 +7,14 @@ infers, and `GraphDef` as Python writes it with `add_shapes=True`. A dim that is
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.files import replace_file
 from shapeinf.formats.protobuf.pieces import Piece, piece_bytes
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
+from shapeinf.formats.read_files import files_of
 from shapeinf.formats.registry import Target
 from shapeinf.formats.tf.printing import print_text
 from shapeinf.formats.tf.rewriting import Rewriter, ShapeEdits
@@ -56,7 +57,7 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
             pieces = _pieces(message, collect_edits(graph, annotation))
         except (DamagedError, IndexError) as error:
             raise ModelError("the file has changed since it was read", node=graph.source) from error
-        _save(message.buffer, pieces, message.model.kind, target, message.is_text)
+        _save(message, pieces, target, files_of(graph).check)
 
 
 def _pieces(message: OpenMessage, edits: ShapeEdits) -> list[Piece]:
@@ -69,7 +70,9 @@ def _pieces(message: OpenMessage, edits: ShapeEdits) -> list[Piece]:
     return rewriter.saved_model(0, end, message.model.graph)
 
 
-def _save(buffer: Buffer, pieces: Sequence[Piece], kind: str, target: Target, is_text: bool) -> None:
+def _save(message: OpenMessage, pieces: Sequence[Piece], target: Target, check: Callable[[], None]) -> None:
+    """Write the pieces, unless `check` raises when they are copied."""
+    buffer, kind, is_text = message.buffer, message.model.kind, message.is_text
     if not isinstance(target, (str, os.PathLike)):
         if not is_text:
             raise ModelError("a binary model cannot be written to a stream of text: use a path")
@@ -78,10 +81,10 @@ def _save(buffer: Buffer, pieces: Sequence[Piece], kind: str, target: Target, is
     path, is_text = _path(os.fspath(target), kind, is_text)
     if is_text:
         text = _print(buffer, pieces, kind, path)
-        with replace_file(path) as file:
+        with replace_file(path, check) as file:
             file.write(text.encode())
         return
-    with replace_file(path) as file:
+    with replace_file(path, check) as file:
         file.writelines(piece_bytes(buffer, pieces))
 
 

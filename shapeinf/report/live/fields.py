@@ -12,6 +12,7 @@ from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.bindings import Binder
+from shapeinf.solver.budget import Budget
 from shapeinf.solver.sampling import legal_bindings
 
 ALL_STOPS = 128
@@ -178,7 +179,7 @@ def choose_sizes(
             return candidate, answer
         if answer.verdict is None and open_answer is None:
             open_answer = candidate, answer
-        if len(tried) == MAX_CHECKED:
+        if len(tried) == MAX_CHECKED or not Budget().left:
             break
     if open_answer is not None:
         return open_answer
