@@ -9,13 +9,14 @@ from threading import RLock
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
+from shapeinf.engine.cases import Cases, Ranges
 from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.expr import Dim, Interval, Scope, quote_name
+from shapeinf.expr import Dim, Interval, Scope
 from shapeinf.formats import save
 from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
@@ -61,6 +62,7 @@ class Result:
         self._body_tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
+        self._other: tuple[Mapping[str, int], Result] | None = None
         self._cost: Cost | None = None
 
     @property
@@ -109,9 +111,8 @@ class Result:
     @property
     def policy(self) -> str:
         """The least size of named dims, the dims that the user allows to be smaller, and the assumptions."""
-        lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
         assumed = f"; holds for {', '.join(self.assumptions)}" if self.assumptions else ""
-        return f"named dims are at least {self._reader.min_dim}{lower}{assumed}"
+        return f"{self.store.policy}{assumed}"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -234,13 +235,13 @@ class Result:
 
             labels = input_symbols(self._inference)
             self._program = ShapeProgram(
-                self.store, self.tensors, labels, lambda: self.memory().peak, self._unassuming_program
+                self.store, self.tensors, labels, lambda: self.memory().peak, self._program_for
             )
         return self._program
 
-    def _unassuming_program(self) -> ShapeProgram | None:
-        result = self.allow_smaller({})
-        return None if result is None else result.program()
+    def _program_for(self, ranges: Ranges) -> ShapeProgram | None:
+        result = self.result_for(ranges)
+        return None if result is self else result.program()
 
     def unknowns(self, *, work: int = WORK) -> UnknownGroups:
         """All unknown axes and ranks, in groups by the node or input where they originate, the largest first.
@@ -291,12 +292,21 @@ class Result:
             self._cost = Cost(self._inference, work=work)
         return self._cost
 
-    def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
-        """The result in which these named dims may be this small, below `min_dim`; None for a what-if run.
+    def result_for(self, ranges: Ranges) -> Result:
+        """The result that holds for these ranges of symbols: this one, or one without assumptions."""
+        least = Cases(self._inference).smaller_dims(ranges)
+        if least is None or self._session is None:
+            return self
+        if self._other is None or self._other[0] != least:
+            self._other = least, Result(*self._session.without_assumptions(least).run())
+        return self._other[1]
 
-        Rules assume no sizes in it, such as that a window fits into its input.
+    def without_assumptions(self, least: Mapping[str, int] | None = None) -> Result | None:
+        """The result in which rules assume no sizes, such as that a window fits its input; None for a what-if run.
+
+        Named dims of `least` may be that small in it, below `min_dim`.
         """
-        return None if self._session is None else Result(*self._session.allow_smaller(least).run())
+        return None if self._session is None else Result(*self._session.without_assumptions(least or {}).run())
 
     def save(
         self,

@@ -87,6 +87,10 @@ def test_no_two_packages_import_each_other() -> None:
     assert nx.is_directed_acyclic_graph(FLOOR_PLAN.arrows())
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert FLOOR_PLAN.circles() == []
+
+
 def test_the_pages_show_the_floor_plan_of_today() -> None:
     stale = [page.name for page, text in FLOOR_PLAN.pages() if page.read_text(encoding="utf-8") != text]
     assert not stale, f"{stale}: run python tools/make_floor_plan.py"

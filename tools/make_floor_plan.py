@@ -113,6 +113,28 @@ def arrows() -> nx.DiGraph:
     return nx.transitive_reduction(graph)
 
 
+def circles() -> list[list[str]]:
+    """Modules, of operators too, that import each other in a circle, at import time or lazily, not for annotations."""
+    paths = [path for folder in (SOURCE, ROOT / "opdefs") for path in folder.rglob("*.py")]
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+    graph = nx.DiGraph()
+    for name, path in names.items():
+        for node in run_time_imports(ast.parse(path.read_text(encoding="utf-8"))):
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            for full in (".".join([*modules, alias.name]) for alias in node.names):
+                graph.add_edge(name, full if full in names else full.rpartition(".")[0])
+    return [sorted(circle) for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
+
+
+def run_time_imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports in a tree, without those that only a type checker sees."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield from run_time_imports(node)
+
+
 def table() -> str:
     """The packages from the top down, with their purposes."""
     rows = [f"| `shapeinf/{path_of(n).relative_to(SOURCE).parts[0]}` | {purpose(n)} |" for n in reversed(ORDER)]

@@ -42,7 +42,7 @@ def is_steady(c: InferenceContext, d: Dim) -> bool:
     """Whether a size is constant during a run: a number, or an expression of named dims and sizes of inputs."""
     if isinstance(d, int) or not d.is_anonymous:
         return True
-    return all(not s.symbol.anonymous or s in c.store.presumed for s in d.symbols())
+    return all(not s.symbol.anonymous or s in c.store.assumable for s in d.symbols())
 
 
 def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:

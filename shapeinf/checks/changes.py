@@ -181,7 +181,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
                 return number
             dims = list(computed.shape.dims)
             for axis in axes:
-                dims[axis] = fresh.store.presumed_size(f"{run.compiled.step(index).site}.{axis}")
+                dims[axis] = fresh.store.assumable_size(f"{run.compiled.step(index).site}.{axis}")
             runs.append((fresh, dims, list(computed.shape.dims)))
             return fresh.table.add(PartialTensor(computed.dtype, Shape(dims), None))
 

@@ -83,4 +83,4 @@ class _TrustedDeclaration:
     def _size(self, axis: int) -> Dim:
         assert self.declared.dims is not None
         size = declared_size(self.model.store, self.declared.dims[axis])
-        return self.model.store.presumed_size(f"{self.name}.{axis}") if size is None else size
+        return self.model.store.assumable_size(f"{self.name}.{axis}") if size is None else size

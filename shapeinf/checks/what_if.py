@@ -144,7 +144,7 @@ class WhatIfRuns:
         def begin(fresh: Inference) -> None:
             runs.append(fresh)
             fresh.set_type(name, input_type)
-            InputReader(fresh.store).presume(input_type)
+            InputReader(fresh.store).mark_assumable(input_type)
             fresh.progress = self._stop_at_new_errors(fresh, lambda _: None)
 
         try:

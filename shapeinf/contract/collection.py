@@ -17,6 +17,7 @@ from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.engine.declarations import trusts_declarations
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import walk_runs
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.lattice import ShapeStore
@@ -52,12 +53,10 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
 
 def _bodies(inference: Inference) -> Iterator[tuple[str, States]]:
     """For each body that may not run a description, and the stores before and after its run."""
-    for index in sorted(inference.children):
-        step = inference.compiled.step(index)
-        for name, child in inference.children[index].items():
-            if child.undone is not None:
-                yield f"{name} of {step.operation.kind.op} '{inference.path}{step.site}'", child.undone
-            yield from _bodies(child)
+    for run in walk_runs(inference):
+        if run.outer is not None and run.step is not None and run.inference.undone is not None:
+            site = run.outer.inference.path + run.step.site
+            yield f"{run.name} of {run.step.operation.kind.op} '{site}'", run.inference.undone
 
 
 def _is_on_inputs(precondition: Precondition, reader: PreconditionReader) -> bool:
@@ -75,10 +74,8 @@ def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Pr
     """
     if not _follow_from_assumptions(preconditions):
         return preconditions
-    store = reader.inference.initial_store.copy()
-    store.assuming = False
     terms = {_key(precondition): precondition.terms for precondition in preconditions}
-    rest = rerun(reader.inference, store)
+    rest = rerun(reader.inference, reader.inference.initial_store.copy(), assume=False)
     exact = _decide_guards(list(PreconditionReader(rest, reader.budget).read()), preconditions)
     required = [
         attrs.evolve(precondition, terms=terms.get(_key(precondition), precondition.terms)) for precondition in exact

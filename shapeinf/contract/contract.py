@@ -12,6 +12,7 @@ from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.cases import Cases
 from shapeinf.engine.diagnostics import certain_violations, violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import find_symbol
@@ -62,6 +63,7 @@ class Contract:
         """The contract of a finished inference; `work` is the budget of its preconditions and of each check."""
         self.work = work
         self._inference = inference
+        self._cases = Cases(inference)
         self._budget = Budget(work)
         self._reader = PreconditionReader(inference, self._budget)
 
@@ -144,16 +146,9 @@ class Contract:
         return self._contract_for(binding)._check(binding)
 
     def _contract_for(self, sizes: Mapping[str, int]) -> Contract:
-        """The contract to query for these sizes: this one, or that of another inference where this one excludes them.
-
-        It excludes sizes below `min_dim`, and those that contradict an assumption of a rule.
-        """
-        symbols = {self._symbol(name): size for name, size in sizes.items()}
-        lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
-        again, ranges = self._inference.infer_smaller, {s.name: (n, n) for s, n in symbols.items()}
-        if again is None or not (lower or self._inference.store.breaks_assumption(ranges)):
-            return self
-        return Contract(again(lower), self.work)
+        """The contract of the inference that holds for these sizes."""
+        inference = self._cases.inference_for(sizes)
+        return self if inference is self._inference else Contract(inference, self.work)
 
     def bind(self, sizes: Mapping[str, int]) -> Contract:
         """The contract at these sizes of some dims; the same one if they are illegal. Raises UnknownNameError."""
@@ -202,8 +197,7 @@ class Contract:
         inference = rerun(self._inference, store, budget=budget)
         if not inference.store.assumed or not any(violations(inference)):
             return inference
-        before.assuming = False
-        return rerun(self._inference, before, budget=budget)
+        return rerun(self._inference, before, budget=budget, assume=False)
 
     def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
         """The sizes among `values` of a dim with which the graph runs, for some sizes of the other dims.

@@ -11,6 +11,7 @@ from shapeinf.constraints.records import Clause, any_holds
 from shapeinf.contract.few_sizes import few_sizes, sizes_text
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import walk_runs
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING
 from shapeinf.lattice import ShapeStore, TensorType
@@ -156,15 +157,10 @@ class Origins:
         """The node of this name; None where there is none."""
         if self._origins is None:
             self._origins = {}
-            self._add(self.inference, self._origins)
+            for run in walk_runs(self.inference):
+                for step in run.inference.compiled.steps:
+                    self._origins.setdefault(run.inference.path + step.site, Origin(run.inference, step))
         return self._origins.get(site)
-
-    def _add(self, inference: Inference, origins: dict[str, Origin]) -> None:
-        for step in inference.compiled.steps:
-            origins.setdefault(inference.path + step.site, Origin(inference, step))
-        for children in inference.children.values():
-            for child in children.values():
-                self._add(child, origins)
 
     def chain(self, node: str, terms: Sequence[Dim]) -> tuple[str, ...]:
         """The way from an axis that a node reads back to an input with a symbol of `terms`, a line for each step."""

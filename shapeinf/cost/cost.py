@@ -10,8 +10,8 @@ import attrs
 from shapeinf.cost.pickled import PickledCost, cost_html, cost_text
 from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted
 from shapeinf.cost.walk import count
+from shapeinf.engine.cases import Cases
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.expr import Dim, Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
@@ -54,6 +54,7 @@ class Cost:
         """`work` is the budget of each query, in steps that are the same on every machine."""
         self.inference = inference
         self.work = work
+        self._cases = Cases(inference)
 
     @property
     def lock(self) -> RLock:
@@ -99,10 +100,10 @@ class Cost:
         """The sums by the first `depth` modules in the names of nodes."""
         return self.table.by_module(depth)
 
-    @cached_property
+    @property
     def labels(self) -> Mapping[Dimension, str]:
         """The symbols of the inputs, with the names that users bind them by."""
-        return input_symbols(self.inference)
+        return self._cases.labels
 
     def __repr__(self) -> str:
         """The sums."""
@@ -136,10 +137,9 @@ class Cost:
         names the constraint, for a size with which the model does not run.
         """
         sizes = as_sizes(merge_specs(sizes, more))
-        lower = self._query.lowered_minimums(sizes)
-        again = self.inference.infer_smaller
-        if lower is not None and again is not None:
-            return Cost(again(lower), work=self.work).at(sizes)
+        inference = self._cases.inference_for(sizes)
+        if inference is not self.inference:
+            return Cost(inference, work=self.work).at(sizes)
         store = self._query.bind(sizes)
         bounded = self._bounded_table
         values = self._values(bounded, store)

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep, Operation
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.type_table import canonicalize
+from shapeinf.engine.runs import type_in
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED
@@ -57,18 +57,12 @@ class NodeCosts:
         cost = self._done.get(key)
         if cost is None:
             store = run.store if run.undone is None else run.undone[1]
-            types = [[_canonical(run, number) for number in side] for side in (inputs, outputs)]
+            types = [[type_in(run, number) for number in side] for side in (inputs, outputs)]
             cost = _NodeCost(step, store, types[0], types[1]).compute()
             self._done[key] = cost
         if cost.unknown and step.index in run.reasons:
             return attrs.evolve(cost, reason=run.reasons[step.index])
         return cost
-
-
-def _canonical(run: Inference, number: int) -> Type | None:
-    """A type under the constraints of a run, which hold where the body runs."""
-    value = run.table.get(number)
-    return value if value is None or run.undone is None else canonicalize(run.undone[1], value)
 
 
 @attrs.frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import attrs
@@ -10,11 +10,11 @@ import attrs
 from shapeinf.cost.node_costs import NodeCosts, RunCost
 from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost, Uncounted, sum_amounts
 from shapeinf.cost.repetition import repeat
-from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.records import Repetition
+from shapeinf.engine.runs import Calls, body_path, callee, captured_slots, trips
 from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path
@@ -79,8 +79,7 @@ class _Walk:
     def __init__(self, inference: Inference) -> None:
         self.store = inference.store
         self.costs = NodeCosts()
-        self.calls: dict[Hashable, Inference] = {}
-        """The run of a function by call: equal calls are inferred once."""
+        self.calls = Calls()
         self.claimed: set[Weight] = set()
         self.branches: dict[str, Branches] = {}
         self.inner_nodes = 0
@@ -96,6 +95,7 @@ class _Walk:
     def run(self, instance: _Instance) -> None:
         """Visit the nodes of a graph in order."""
         compiled = instance.run.compiled
+        self.calls.enter(instance.run)
         for index in range(len(compiled.rows)):
             self.node(instance, compiled.step(index))
         for index in _cyclic(compiled):
@@ -111,9 +111,9 @@ class _Walk:
                 text = f"bodies and functions expand to more than {MAX_NODES_IN_BODIES} nodes, too many to count"
                 raise LimitError(text, node=instance.path + step.site)
         run, operation = instance.run, step.operation
-        callee = self.callee(run, step)
-        if callee is not None:
-            self.call(instance, step, callee)
+        called = self.callee(run, step)
+        if called is not None:
+            self.call(instance, step, called)
             return
         row = instance.rows.setdefault(
             (instance.path, step.index), _Row(instance.path + step.site, operation.kind.op, bounded=instance.bounded)
@@ -144,20 +144,11 @@ class _Walk:
     def callee(self, run: Inference, step: NodeStep) -> Inference | None:
         """The run of the function, or definition, that a node stands for; None where it has a cost of its own."""
         operation = step.operation
-        op_def = operation.op_def
-        if operation.body is not None:
+        op_def, name = operation.op_def, callee(operation)
+        expands = operation.call is None and op_def is not None and op_def.expand is not None
+        if not name and expands and not _has_rule(step):
             name = operation.kind.op
-        elif op_def is not None and op_def.calls:
-            name = op_def.calls
-        elif operation.call is None and op_def is not None and op_def.expand is not None and not _has_rule(step):
-            name = operation.kind.op
-        else:
-            return None
-        call = run.shared_call_key(step)
-        child = run.children.get(step.index, {}).get(name)
-        if child is not None:
-            self.calls[call] = child
-        return self.calls.get(call)
+        return self.calls.bodies(run, step).get(name) if name else None
 
     def call(self, instance: _Instance, step: NodeStep, callee: Inference) -> None:
         """Visit a function on the values of its caller."""
@@ -171,16 +162,11 @@ class _Walk:
 
     def bodies(self, instance: _Instance, step: NodeStep, cost: RunCost, row: _Row) -> None:
         """Visit the bodies of a node: all of them, or the alternatives of which one runs."""
-        children = instance.run.children.get(step.index, {})
         if step.index in instance.run.reasons:
             row.reason = f"its bodies were not inferred: {instance.run.reasons[step.index]}"
             return
-        if not cost.chooses:
-            for name, child in children.items():
-                self.body(instance, step, name, child)
-            return
-        possible = possible_bodies(children)
-        if len(possible) == 1:
+        possible = possible_bodies(instance.run, step.index)
+        if not cost.chooses or len(possible) == 1:
             for name, child in possible.items():
                 self.body(instance, step, name, child)
             return
@@ -213,17 +199,13 @@ class _Walk:
 
     def body(self, instance: _Instance, step: NodeStep, name: str, last: Inference) -> None:
         """Visit all runs of a body."""
-        run: Inference | None = last
-        while run is not None:
-            compiled = run.compiled
+        for run in trips(last):
             weights = self.constants(run)
-            for captured, slot in zip(step.operation.captures, step.captures, strict=True):
-                if captured in compiled.slots:
-                    weights[compiled.slots[captured]] = instance.weights[slot]
+            for inner, slot in captured_slots(step, run.compiled):
+                weights[inner] = instance.weights[slot]
             loops = (run.repeated, *instance.loops)
             path = body_path(instance.path, step, name)
             self.run(attrs.evolve(instance, run=run, path=path, weights=weights, loops=loops))
-            run = run.previous_run
 
     # -- weights -----------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,9 @@ from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.propagate import run
 from shapeinf.engine.records import Repetition
+from shapeinf.engine.runs import captured_slots
 from shapeinf.engine.type_table import canonicalize, unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension
@@ -91,14 +93,14 @@ class BoundBody:
         if certain:
             self._run_trip(child, trip)
             return output_types(child)
-        return list(map(_drop_unlisted_contents, self._run_tentatively(child, trip, condition)))
+        return list(map(_drop_unlisted_contents, self._run_and_undo(child, trip, condition)))
 
-    def _run_tentatively(self, child: Inference, trip: int | None, condition: Condition | None) -> list[Type]:
+    def _run_and_undo(self, child: Inference, trip: int | None, condition: Condition | None) -> list[Type]:
         """Run the body under a condition; the outputs in canonical form there. All its constraints are undone."""
         outer, store = self.outer, self.outer.store
         before = outer.save_store()
         entered = before.store
-        tentative, store.tentative = store.tentative, True
+        certain, store.certain = store.certain, False
         try:
             if condition is not None:
                 try_condition(store, condition.expression, Source("", "the condition of the branch"))
@@ -106,7 +108,7 @@ class BoundBody:
             self._run_trip(child, trip)
             return [canonicalize(store, output) for output in output_types(child)]
         finally:
-            store.tentative = tentative
+            store.certain = certain
             if before.differs_from(store):
                 child.undone = entered, store.copy()
             outer.restore_store(before)
@@ -184,7 +186,7 @@ class BoundBody:
     def _run_trip(self, child: Inference, trip: int | str | None) -> None:
         """Run the body; a trip that is not any trip has joins of its own."""
         with self.outer.store.relaxer.inside("" if trip is None else f"{self.name}:{trip};"):
-            child.run()
+            run(child)
         self.outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
@@ -194,10 +196,8 @@ class BoundBody:
             child.call_stack = self._extend_calls(self.source, certain)
         for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
             child.set_type(name, value)
-        captures = self.step.operation.captures
-        for name, slot in zip(captures, self.step.captures, strict=True):
-            if name in self.compiled.slots:
-                child.numbers[self.compiled.slots[name]] = self.outer.numbers[slot]
+        for inner, slot in captured_slots(self.step, self.compiled):
+            child.numbers[inner] = self.outer.numbers[slot]
         return child
 
 
@@ -245,7 +245,7 @@ class Bodies:
         child.call_stack = (*outer.call_stack, key)
         for name, value in zip(graph.inputs, types, strict=False):
             child.set_type(name, value)
-        child.run()
+        run(child)
         outer.created_unknowns |= child.created_unknowns
         return output_types(child)
 

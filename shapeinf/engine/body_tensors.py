@@ -8,21 +8,19 @@ types in all runs.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import Calls, body_path, trips, type_in, walk
 from shapeinf.engine.tensor_info import TensorInfo, tensor_info
-from shapeinf.engine.type_table import canonicalize
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type, relax_type
 
 
 def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
     """The types of all values of the bodies and functions that ran, by path and name."""
-    bodies = _bodies((inference,), "", {})
-    return {name: info for body in bodies for name, info in _values(body)}
+    return {name: info for body in _bodies(inference) for name, info in _values(body)}
 
 
 class Producer(NamedTuple):
@@ -43,7 +41,7 @@ def body_producers(inference: Inference) -> dict[str, Producer]:
     """The producers of the values inside bodies, by the names of `body_tensors`; without constants of the graphs."""
     return {
         body.path + name: producer._replace(node=body.path + producer.node) if producer.node else producer
-        for body in _bodies((inference,), "", {})
+        for body in _bodies(inference)
         for name, producer in producers(body.runs[0]).items()
     }
 
@@ -100,43 +98,24 @@ class _Body(NamedTuple):
     captures: frozenset[str]
 
 
-def body_path(path: str, step: NodeStep, body: str) -> str:
-    """The prefix of the names of the values in a body (the attribute `body`) of a node: `loop/body/`."""
-    operation = step.operation
-    label = "" if operation.op_def is None else operation.op_def.label(body)
-    label = label or (body if len(operation.bodies) > 1 else "")
-    return f"{path}{step.site}/{label}/" if label else f"{path}{step.site}/"
+def _bodies(inference: Inference) -> Iterator[_Body]:
+    """The bodies of the nodes of a graph, in order, each followed by the bodies inside it."""
+    calls = Calls()
 
+    def inner(body: _Body) -> Iterator[_Body]:
+        compiled = body.runs[0].compiled
+        for run in body.runs:
+            calls.enter(run)
+        for index, row in enumerate(compiled.rows):
+            operation = compiled.operations[row[0]]
+            if operation.bodies or operation.call is None:
+                step = compiled.step(index)
+                last = [calls.bodies(run, step) for run in body.runs]
+                for name in dict.fromkeys(name for children in last for name in children):
+                    runs = [run for children in last if name in children for run in trips(children[name])]
+                    yield _Body(runs, body_path(body.path, step, name), frozenset(operation.captures))
 
-def _bodies(outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping[str, Inference]]) -> Iterator[_Body]:
-    """The bodies of the nodes of a graph, in order, each followed by the bodies inside it.
-
-    `outer` are the runs of the graph; `calls` has the children of nodes by `shared_call_key`, since of equal nodes only
-    the first one ran.
-    """
-    compiled = outer[0].compiled
-    for run in outer:
-        calls.update((run.shared_call_key(compiled.step(index)), children) for index, children in run.children.items())
-    for index in range(len(compiled.rows)):
-        operation = compiled.operations[compiled.rows[index][0]]
-        if not operation.bodies and operation.call is not None:
-            continue
-        step = compiled.step(index)
-        names = dict.fromkeys(name for run in outer for name in run.children.get(index, ()))
-        for name in names or calls.get(outer[0].shared_call_key(step), {}):
-            bodies = [run.children.get(index) or calls.get(run.shared_call_key(step), {}) for run in outer]
-            runs = [run for body in bodies if name in body for run in _all_runs(body[name])]
-            inner = body_path(path, step, name)
-            yield _Body(runs, inner, frozenset(operation.captures))
-            yield from _bodies(runs, inner, calls)
-
-
-def _all_runs(last: Inference) -> Iterator[Inference]:
-    """A run of a body, and the previous ones that count as well: the iterations of a loop, the last one first."""
-    run: Inference | None = last
-    while run is not None:
-        yield run
-        run = run.previous_run
+    return walk(inner(_Body((inference,), "", frozenset())), inner)
 
 
 def _values(body: _Body) -> Iterator[tuple[str, TensorInfo]]:
@@ -144,17 +123,11 @@ def _values(body: _Body) -> Iterator[tuple[str, TensorInfo]]:
     runs, path = body.runs, body.path
     for slot, name in enumerate(runs[0].compiled.names):
         if name not in body.captures:
-            types = [_type_in(run, slot) for run in runs]
+            types = [type_in(run, run.numbers[slot]) for run in runs]
             joined = types[0]
             for other in types[1:]:
                 joined = _join(runs[0], joined, other, f"{path}{name} in any run")
             yield path + name, tensor_info(joined)
-
-
-def _type_in(run: Inference, slot: int) -> Type | None:
-    """The type of a value under the constraints of its run, which hold where the body runs."""
-    value = run.table.get(run.numbers[slot])
-    return value if value is None or run.undone is None else canonicalize(run.undone[1], value)
 
 
 def _join(run: Inference, a: Type | None, b: Type | None, site: str) -> Type | None:

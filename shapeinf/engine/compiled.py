@@ -169,6 +169,11 @@ class NodeStep:
         captures = len(self.operation.captures)
         return self.inputs[: len(self.inputs) - captures] if captures else self.inputs
 
+    def captured_slot(self, name: str) -> int | None:
+        """The slot of an outer value that the bodies read under this name; None for any other name."""
+        names = self.operation.captures
+        return self.captures[names.index(name)] if name in names else None
+
     @property
     def captures(self) -> tuple[int, ...]:
         """The slots of the values that its subgraphs capture."""

@@ -1,6 +1,6 @@
-"""One inference: the rules of a compiled graph run in order, or to a fixpoint where the graph has a cycle.
+"""One inference: the state of a run of the rules of a compiled graph. `propagate` runs all nodes.
 
-`Inference` is the state of a run. `session` creates those of whole models, `bodies` those of the graphs inside nodes,
+`session` creates the inferences of whole models, `bodies` those of the graphs inside nodes,
 and results read them. What one needs to know:
 
 - A type has a number in the `TypeTable`; the inference has the number of each slot (a value of the graph).
@@ -70,8 +70,8 @@ class Inference:
     """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
     declared_mode: DeclaredMode = "ignore"
     """How the declared types of node outputs are used."""
-    infer_smaller: Callable[[Mapping[str, int]], Inference] | None = None
-    """Infers again with named dims that may be as small as in its argument; None for a what-if run."""
+    infer_again: Callable[[Mapping[str, int]], Inference] | None = None
+    """The inference without assumptions, with dims that may be this small; None for a what-if run. See `cases`."""
 
     # Of a body:
     previous_run: Inference | None = None
@@ -185,7 +185,7 @@ class Inference:
         other.node_diagnostics = {index: list(notes) for index, notes in self.node_diagnostics.items()}
         other.children = {index: dict(bodies) for index, bodies in self.children.items()}
         other.extra_runs, other.visited, other.progress = {}, 0, None
-        other.declared_mode, other.make_refiners, other.refiners, other.infer_smaller = "ignore", None, {}, None
+        other.declared_mode, other.make_refiners, other.refiners, other.infer_again = "ignore", None, {}, None
         other.open_calls, other.unused_sizes = [], {}
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
         other._conditional_memos = {known: dict(memo) for known, memo in self._conditional_memos.items()}
@@ -193,33 +193,6 @@ class Inference:
         return other
 
     # -- running -----------------------------------------------------------------------------------------------------
-
-    def run(self) -> None:
-        """Run all nodes in order; the nodes of a cycle until none of their outputs changes."""
-        compiled = self.compiled
-        if compiled.groups is None:
-            self.run_straight()
-            if self.open_calls and self.certain and self.open_calls[0].changes != len(self.store.changed_symbols):
-                from shapeinf.engine.again import run_affected_again  # what later nodes infer rarely helps earlier ones
-
-                run_affected_again(self)
-            return
-        for group in compiled.groups:
-            self.run_group(group)
-        if compiled.conditional is not None:
-            from shapeinf.engine.frames import share_exit_types
-
-            share_exit_types(self, range(len(compiled.rows)))
-
-    def run_group(self, group: list[int]) -> None:
-        """Run a single node, or the nodes of a cycle."""
-        step = self.compiled.step(group[0])
-        if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
-            self.visit(step)
-        else:
-            from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
-
-            run_cycle(self, group)
 
     def require_run(self, rows: int) -> None:
         """Take the steps of a run of a body with this number of nodes. Raises NotKnown past the budget."""
@@ -363,8 +336,8 @@ class Inference:
         if conditional is None or not conditional[index]:
             return self.outputs_of(index, row)
         before = self.save_store()
-        state = self._memo, self.certain, store.tentative
-        self.certain, store.tentative, self._conditional = False, True, True
+        state = self._memo, self.certain, store.certain
+        self.certain, store.certain, self._conditional = False, False, True
         condition = truth_of(self.compiled.guards.rows.get(index, ()), self.type_of)
         self._memo = self._conditional_memos.setdefault(condition, {})
         try:
@@ -374,7 +347,7 @@ class Inference:
             types = map(self.table.types.__getitem__, self.outputs_of(index, row))
             return [0 if t is None else self.table.add_any(t) for t in types]
         finally:
-            self._memo, self.certain, store.tentative = state
+            self._memo, self.certain, store.certain = state
             self._conditional = False
             self.restore_store(before)
 

@@ -19,6 +19,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import captured_slots, walk_runs
 from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, DeclaredType, Graph
@@ -91,8 +92,7 @@ class SchemaViolations:
 
     def has_any(self, inference: Inference) -> bool:
         """Whether a run or one of its bodies has a violation."""
-        children = (child for runs in inference.children.values() for child in runs.values())
-        return bool(self.of(inference)) or any(map(self.has_any, children))
+        return any(self.of(run.inference) for run in walk_runs(inference))
 
     def __iter__(self) -> Iterator[SchemaViolation]:
         """All violations."""
@@ -354,12 +354,11 @@ def _doubtful_outputs(step: NodeStep, doubtful: set[int], violations: Sequence[S
 
 def _doubtful_inputs(child: Inference, step: NodeStep, doubtful: set[int], is_wrong: bool) -> set[int]:
     """The slots of a body whose values have doubtful types outside; all inputs where an operand has a wrong type."""
-    slots = child.compiled.slots
-    captured = zip(step.operation.captures, step.captures, strict=True)
-    names = [name for name, slot in captured if slot in doubtful]
+    compiled = child.compiled
+    inner = {inner for inner, slot in captured_slots(step, compiled) if slot in doubtful}
     if is_wrong or not doubtful.isdisjoint(step.arguments):
-        names += child.compiled.graph.inputs
-    return {slots[name] for name in names if name in slots}
+        inner.update(compiled.slots[name] for name in compiled.graph.inputs)
+    return inner
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

@@ -3,10 +3,9 @@
 A `Session` is a compiled graph with the options of a user; it is immutable. `run` creates the `Inference`: types of
 inputs and constants, then the constraints of file and user, then the rules. Two things may make it start over:
 
-- `min_dim` is the least size of named dims, but a bound of the user takes precedence. A symbol cannot be made smaller
-  later, so the inference is set up again with the dims in question *lowered*.
-- Rules may *assume* sizes, such as that a window fits into its input. Where nodes fail under assumptions, the result is
-  that without them.
+- A bound of the user takes precedence over `min_dim`. A symbol cannot be made smaller later, so the inference is set up
+  again, with a `SizePolicy` that has the dims in question.
+- Where nodes fail under assumptions (see `cases`), the result is that without them.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from shapeinf.engine.declarations import set_refiners
 from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.engine.propagate import run
 from shapeinf.engine.schema_violations import first_schema_violation
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError, UnknownOperatorError
 from shapeinf.expr import Dimension, Scope, quote_name
@@ -34,7 +34,7 @@ from shapeinf.inputs.node_sizes import NodeSizes
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
 from shapeinf.inputs.spec import parse_shape_spec
-from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore, SizePolicy, TensorType, Type
 from shapeinf.solver.budget import Budget
 
 
@@ -46,23 +46,25 @@ class Session:
         compiled: the graph.
         options: the keywords of `infer_shapes`.
         updates: later shapes of inputs by name, in the order of the calls of `update`.
-        lowest: dims that may be smaller than `min_dim`, with their least sizes.
-        assuming: whether rules may assume sizes that the user does not specify.
+        policy: the least sizes of dims, and whether rules assume sizes.
     """
 
     compiled: CompiledGraph
     options: InferenceOptions
     updates: tuple[Mapping[str, SpecLike], ...] = ()
-    lowest: Mapping[str, int] = attrs.field(factory=dict)
-    assuming: bool = True
+    policy: SizePolicy = attrs.field()
 
-    def allow_smaller(self, least: Mapping[str, int]) -> Session:
-        """The session in which these named dims may be this small, and rules assume no sizes."""
-        return attrs.evolve(self, lowest={**self.lowest, **least}, assuming=False)
+    @policy.default
+    def _policy_of_options(self) -> SizePolicy:
+        return SizePolicy(self.options.min_dim)
 
-    def infer_smaller(self, least: Mapping[str, int]) -> Inference:
-        """The inference in which these named dims may be this small, and rules assume no sizes."""
-        return self.allow_smaller(least).run().inference
+    def without_assumptions(self, least: Mapping[str, int]) -> Session:
+        """The session in which rules assume no sizes, and these named dims may be this small."""
+        return attrs.evolve(self, policy=self.policy.allow(least).without_assumptions())
+
+    def infer_again(self, least: Mapping[str, int]) -> Inference:
+        """See `Inference.infer_again`."""
+        return self.without_assumptions(least).run().inference
 
     def run(self) -> SessionResult:
         """Set up an inference and run it; the result without assumptions where fewer nodes fail then.
@@ -70,10 +72,10 @@ class Session:
         Raises ShapeError in strict mode, for contradictory options, and for bounds of sizes of nodes that cannot hold.
         """
         inference, reader, notes = self._set_up()
-        inference.infer_smaller = self.infer_smaller
+        inference.infer_again = self.infer_again
         inference.save_initial_store()
         try:
-            inference.run()
+            run(inference)
         except (ShapeError, UnknownOperatorError):
             if not inference.store.assumed:
                 self._raise_schema_violation(inference)
@@ -115,7 +117,7 @@ class Session:
 
     def _run_without_assumptions(self) -> SessionResult:
         """The result in which rules assume no sizes; an update of it assumes again."""
-        return self.allow_smaller({}).run()._replace(session=self)
+        return self.without_assumptions({}).run()._replace(session=self)
 
     def update(self, last: SessionResult, inputs: Mapping[str, SpecLike]) -> SessionResult:
         """The result for other shapes of inputs; see `Result.update`. The last result must not be used any more.
@@ -133,7 +135,7 @@ class Session:
         for name, new in types.items():
             inference.set_type(name, new)
         inference.visited = 0
-        inference.infer_smaller = session.infer_smaller
+        inference.infer_again = session.infer_again
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
         remove_consequences(inference)
         return SessionResult(inference, reader, notes, session)
@@ -147,13 +149,14 @@ class Session:
         """
         if _uses_declarations_by_inputs(inference) or inference.nodes_added_constraints:
             return None
-        if inference.store.assuming != self.assuming or inference.compiled.groups is not None:
+        policy = inference.store.policy
+        if policy.assume != self.policy.assume or inference.compiled.groups is not None:
             return None
-        if reader.lowered or reader.lints or not reader.constraining.isdisjoint(names):
+        if policy.least or reader.lints or not reader.constraining.isdisjoint(names):
             return None
         version = inference.store.version
         types = {name: self._input_type(name, reader) for name in names}
-        if inference.store.version != version or reader.lowered or reader.lints:
+        if inference.store.version != version or reader.smaller or reader.lints:
             return None
         values = [value for name in names for value in (types[name], inference.input_types[name])]
         if self.options.limits_dims and any(map(_has_open_axes, values)):  # a limit may name x.shape[0]
@@ -174,24 +177,22 @@ class Session:
 
     def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
         """A new inference, the reader of its inputs, and diagnostics of statements of the file that are not used."""
-        lowest, options = dict(self.lowest), self.options
+        policy, options = self.policy, self.options
         axes: set[str] = set()
         while True:
-            store = ShapeStore()
-            store.assuming = self.assuming
-            reader = InputReader.from_graph(self.compiled.graph, store, options.min_dim)
-            reader.lowest = lowest
-            for name in (name for name in lowest if name not in axes):
-                store.scope.symbol(name, lowest[name])
+            store = ShapeStore(policy=policy)
+            reader = InputReader.from_graph(self.compiled.graph, store)
+            for name, least in policy.least.items():
+                if name not in axes:
+                    store.scope.symbol(name, least)
             inference = Inference(
                 self.compiled, store, options.mode == "strict", options.progress, body_runner=Bodies()
             )
             notes = self._add_inputs(inference, reader)
-            if not reader.lowered:
-                reader.lowered.update(lowest)
+            if not reader.smaller:
                 return inference, reader, notes
-            lowest.update(reader.lowered)
-            axes.update(name for name in reader.lowered if store.scope.symbol(name).is_anonymous)
+            policy = policy.allow(reader.smaller)
+            axes.update(name for name in reader.smaller if store.scope.symbol(name).is_anonymous)
 
     def _add_assumptions(self, reader: InputReader, names: DimNames, sizes: NodeSizes) -> None:
         """Add the relations of the user; one that names sizes of nodes goes to `sizes`, until these are created."""
@@ -218,7 +219,7 @@ class Session:
         for ranges in (self.options.dims, self.options.bind):
             for dim in add_ranges(reader, ranges, names):
                 sizes.add(dim)
-        if reader.lowered:
+        if reader.smaller:
             return []  # the inference is set up again
         ignored = _add_file_assumptions(store, graph)
         if self.options.assume:
@@ -239,7 +240,7 @@ class Session:
             value = read_value(contents[name], value, reader.user_name(name), reader)
         if reader.store.version != version:
             reader.constraining.add(name)
-        reader.presume(value)
+        reader.mark_assumable(value)
         reader.name_axes(name, value)
         return value or PartialTensor(None, reader.shape(None, name), None)
 
@@ -305,7 +306,7 @@ class Session:
         dims: dict[Dimension, str] = {}
         first = self.options.inputs_by_name(self.compiled.graph)
         for name in {**first, **{name: None for update in self.updates for name in update}}:
-            reader = InputReader.from_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
+            reader = InputReader.from_graph(self.compiled.graph, ShapeStore(policy=self.policy))
             earlier, later = self._specs(name)
             specs = [*earlier, *later]
             for count in range(len(specs)):
@@ -344,12 +345,16 @@ def rerun(
     store: ShapeStore,
     prepare: Callable[[Inference], None] | None = None,
     budget: Budget | None = None,
+    *,
+    assume: bool = True,
 ) -> Inference:
     """A what-if run: the inference of the same graph and inputs with the constraints of `store`, in best mode.
 
-    `prepare` may change the new inference before any node runs; the old one is unchanged. Declarations are compared,
-    never trusted. `budget` is that of the command or query, for the runs of bodies; by default the run has its own.
+    With `assume` false, rules assume nothing. `prepare` may change the new inference before any node runs; the old one
+    is unchanged. Declarations are compared, never trusted. `budget` is that of the command or query, for the runs of
+    bodies; by default the run has its own.
     """
+    store.policy = store.policy if assume else store.policy.without_assumptions()
     fresh = Inference(inference.compiled, store, strict=False, body_runner=inference.body_runner, budget=budget)
     fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
@@ -362,7 +367,7 @@ def rerun(
     if prepare is not None:
         prepare(fresh)
     fresh.save_initial_store()
-    fresh.run()
+    run(fresh)
     return fresh
 
 

@@ -9,8 +9,9 @@ import attrs
 
 from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import walk_runs
 from shapeinf.formats.annotation import Annotation
-from shapeinf.graph import FunctionKey, FunctionReference
+from shapeinf.graph import FunctionKey
 from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type
 
 MAX_VISITS = 1 << 13
@@ -99,36 +100,22 @@ def annotation(inference: Inference) -> Annotation:
 
 def _annotate_bodies(inference: Inference) -> dict[tuple[str, ...], dict[str, Annotation]]:
     """The types of values in subgraphs, by the outputs of their node and the name of the attribute; no functions."""
-    step = inference.compiled.step
-    bodies: dict[tuple[str, ...], dict[str, Annotation]] = {}
-    for index, children in inference.children.items():
-        for name, child in children.items():
-            if isinstance(step(index).operation.bodies.get(name), CompiledGraph):
-                annotated = Annotation(tensor_infos(child), _annotate_bodies(child))
-                bodies.setdefault(step(index).node.outputs, {})[name] = annotated
-    return bodies
+    bodies: dict[int, dict[tuple[str, ...], dict[str, Annotation]]] = {id(inference): {}}
+    for run in walk_runs(inference, lambda run: isinstance(run.source, CompiledGraph)):
+        if run.step is not None and run.outer is not None:
+            inner = bodies[id(run.inference)] = {}
+            outer = bodies[id(run.outer.inference)].setdefault(run.step.node.outputs, {})
+            outer[run.name] = Annotation(tensor_infos(run.inference), inner)
+    return bodies[id(inference)]
 
 
 def _annotate_functions(inference: Inference) -> dict[FunctionKey, dict[str, TensorInfo]]:
     """For each function the types that are equal in all its calls."""
     common: dict[FunctionKey, dict[str, TensorInfo]] = {}
-    for key, call in _function_calls(inference):
-        known = {name: info for name, info in tensor_infos(call).items() if info.dtype is not None}
-        before = common.get(key)
-        common[key] = known if before is None else {n: i for n, i in known.items() if before.get(n) == i}
+    for run in walk_runs(inference):
+        if run.function is None:
+            continue
+        known = {name: info for name, info in tensor_infos(run.inference).items() if info.dtype is not None}
+        before = common.get(run.function)
+        common[run.function] = known if before is None else {n: i for n, i in known.items() if before.get(n) == i}
     return common
-
-
-def _function_calls(inference: Inference) -> list[tuple[FunctionKey, Inference]]:
-    """The inference of each call of a function: by a node, or by an attribute that refers to the function."""
-    step = inference.compiled.step
-    calls: list[tuple[FunctionKey, Inference]] = []
-    for index, children in inference.children.items():
-        operation = step(index).operation
-        for name, child in children.items():
-            body = operation.bodies.get(name)
-            key = body.function if isinstance(body, FunctionReference) else operation.body
-            if key is not None:
-                calls.append((key, child))
-            calls += _function_calls(child)
-    return calls

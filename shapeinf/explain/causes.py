@@ -149,8 +149,9 @@ def outer_point(point: Point) -> Point | None:
     if outer is None or step is None:
         return None
     name = point.frame.inference.compiled.names[slot]
-    if name in step.operation.captures:
-        return point._replace(frame=outer, slot=step.captures[step.operation.captures.index(name)])
+    captured = step.captured_slot(name)
+    if captured is not None:
+        return point._replace(frame=outer, slot=captured)
     inputs = point.frame.inference.compiled.graph.inputs
     if name not in inputs:
         return None

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import Run, body_path
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import UNUSED
@@ -42,15 +42,16 @@ class GraphFrame:
     def inner(self, step: NodeStep) -> dict[str, GraphFrame]:
         """The last run of each body of a node, or of the function that it calls, by attribute."""
         if step.index not in self._inner:
-            children = self.inference.children.get(step.index, {})
-            self._inner[step.index] = {name: GraphFrame(child, self, step) for name, child in children.items()}
+            runs = Run(self.inference).inner(step.index)
+            self._inner[step.index] = {run.name: GraphFrame(run.inference, self, step) for run in runs}
         return self._inner[step.index]
 
     def name(self, slot: int) -> str:
         """The name of a value; inside a body it begins with the path of the body."""
         name = self.inference.compiled.names[slot]
-        if self.outer is not None and self.step is not None and name in self.step.operation.captures:
-            return self.outer.name(self.step.captures[self.step.operation.captures.index(name)])
+        captured = None if self.step is None else self.step.captured_slot(name)
+        if self.outer is not None and captured is not None:
+            return self.outer.name(captured)
         return self.inference.path + name
 
     def locate(self, step: NodeStep) -> str:

@@ -12,8 +12,8 @@ Each file imports only files before it in this list:
 - `parsing`, `printing`: from text, to text.
 - `straight_line`, `many_bindings`: programs for many dims, and their values at many bindings.
 
-Three operators of a `Dimension` are exceptions, since they need a later file: `//` needs `division`, which `dimension`
-imports at its end; text needs `printing`, and a sum past the caps `interval`, which are imported where they are used.
+Three operators of a `Dimension` need a later file: `//`, text, and a sum past the caps. `division`, `printing` and
+`interval` set them in `dimension.ALGEBRA`.
 """
 
 from shapeinf.expr.dimension import Dim, Dimension, Scope

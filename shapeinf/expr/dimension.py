@@ -42,6 +42,20 @@ MAX_COEFFICIENT = 1 << 128
 _NOT_LOADED = Symbol("", None, None, True)
 """An atom of a pickled scope that no dim in the pickle has."""
 
+
+class Algebra:
+    """The operations of dims whose modules need this one: each module sets its own when it is imported."""
+
+    divide: Callable[[Scope, Dim, Dim], Dim]
+    """Set by `division`."""
+    rough_bounds: Callable[[Operation, Dim, Dim], tuple[int | None, int | None]]
+    """Set by `interval`."""
+    format: Callable[[Dim], str]
+    """Set by `printing`."""
+
+
+ALGEBRA = Algebra()
+
 _EMPTY: dict[Dim, Dim] = {}
 """The table of memoized results of a dimension that has none; never written to."""
 
@@ -134,7 +148,7 @@ class Dimension:
         """Floor division; the divisor is assumed to be non-zero."""
         result = self.quotients.get(other)
         if result is None:
-            result = floordiv(self.scope, self, other)
+            result = ALGEBRA.divide(self.scope, self, other)
             if self.quotients is _EMPTY:
                 self.quotients = {}
             self.quotients[other] = result
@@ -142,7 +156,7 @@ class Dimension:
 
     def __rfloordiv__(self, other: int) -> Dim:
         """Floor division of an int by this."""
-        return floordiv(self.scope, other, self)
+        return ALGEBRA.divide(self.scope, other, self)
 
     def __mod__(self, other: Dim) -> Dim:
         """`self - other * (self // other)`, with Python's sign."""
@@ -220,9 +234,7 @@ class Dimension:
 
     def __str__(self) -> str:
         """A Python expression; odd names in backquotes."""
-        from shapeinf.expr.printing import format_dim
-
-        return format_dim(self)
+        return ALGEBRA.format(self)
 
     def __repr__(self) -> str:
         """As `str`."""
@@ -461,9 +473,7 @@ class Scope:
 
     def _replace(self, operation: Operation, a: Dimension, b: Dim) -> Dimension:
         """The symbol for a sum or product past a cap."""
-        from shapeinf.expr.interval import rough_bounds
-
-        lo, hi = rough_bounds(operation, a, b)
+        lo, hi = ALGEBRA.rough_bounds(operation, a, b)
         return self.opaque(_exceeded_cap(operation, a.terms, terms_of(self, b)), lo, hi)
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:
@@ -545,6 +555,3 @@ def depth_of(d: Dim) -> int:
 def scope_of(dims: Iterable[Dim]) -> Scope | None:
     """The scope of the first symbolic dim, None when all are ints."""
     return next((d.scope for d in dims if isinstance(d, Dimension)), None)
-
-
-from shapeinf.expr.division import floordiv  # noqa: E402  (it needs the names above; an import in each call takes longer)

@@ -20,6 +20,7 @@ from operator import and_
 
 from shapeinf.expr.atoms import Floor
 from shapeinf.expr.dimension import (
+    ALGEBRA,
     MAX_DEPTH,
     Dim,
     Dimension,
@@ -243,3 +244,6 @@ def exact_quotient(p: Dim, q: Dim) -> Dim | None:
         return None
     quotient = p // q
     return quotient if quotient * q is p or quotient * q == p else None
+
+
+ALGEBRA.divide = floordiv

@@ -11,7 +11,7 @@ from math import inf
 import attrs
 
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope, divide_monomial, terms_of
+from shapeinf.expr.dimension import ALGEBRA, Dim, Dimension, Monomial, Operation, Scope, divide_monomial, terms_of
 from shapeinf.expr.factors import MIN_TERMS, factor_sum
 
 Bound = int | float
@@ -344,3 +344,6 @@ def _floor(x: Bound, y: Bound) -> Bound:
     if y == inf:
         return 0 if x >= 0 else -1
     return x if x in (inf, -inf) else x // y
+
+
+ALGEBRA.rough_bounds = rough_bounds

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope, terms_of
+from shapeinf.expr.dimension import ALGEBRA, Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.expr.parsing import AXIS_OF_NAME, MAX_LENGTH
 from shapeinf.texts import format_count
 
@@ -289,3 +289,6 @@ class _PartsPrinter(_Printer):
         while self.scope.has(f"p{self.number}"):
             self.number += 1
         return f"p{self.number}"
+
+
+ALGEBRA.format = format_dim

@@ -1,19 +1,14 @@
 """The graph of all formats, its order and well-formedness, its networkx views."""
 
 from shapeinf.graph.model import (
-    DeclaredType,
-    FunctionKey,
-    FunctionReference,
     Graph,
-    InputContents,
-    Node,
-    NodeKind,
     bind_attributes,
     function_references,
     refers_to_attributes,
     subgraphs,
 )
 from shapeinf.graph.modules import module_path
+from shapeinf.graph.node import DeclaredType, FunctionKey, FunctionReference, InputContents, Node, NodeKind
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
 from shapeinf.graph.topology import components, components_of, sort_rows, topological_order, validate
 

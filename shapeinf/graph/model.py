@@ -3,113 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from attrs import Factory
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.graph.node import DeclaredType, FunctionKey, FunctionReference, Node, NodeKind
 from shapeinf.lattice import PartialTensor
 from shapeinf.texts import format_count, object_text
 
 if TYPE_CHECKING:
     import networkx as nx
-
-Kind = Literal["tensor", "sequence", "optional", "map"]
-
-FunctionKey = tuple[str, str, str]
-"""Domain, name and overload of a function of a model."""
-
-
-@attrs.frozen
-class DeclaredType:
-    """The declared type of a value: dims are ints, names or expressions as text, None where undeclared.
-
-    `of` is the type of the elements of a sequence, an optional or a map, and of the value behind a tensor that is a
-    handle; `dtype` of a map is that of its keys.
-    """
-
-    dtype: str | None = None
-    dims: tuple[int | str | None, ...] | None = None
-    kind: Kind = "tensor"
-    of: DeclaredType | None = None
-
-
-@attrs.frozen
-class InputContents:
-    """An attribute, or an item of an attribute, whose value is the contents of the input at this position."""
-
-    input: int
-
-
-@attrs.frozen
-class FunctionReference:
-    """An attribute that is a function of the model, with the attributes that it is called with."""
-
-    function: FunctionKey
-    attrs: Mapping[str, object] = Factory(dict)
-
-
-@attrs.frozen(eq=False)
-class NodeKind:
-    """Operator, domain and attributes of a node. Readers share one among equal nodes of a file.
-
-    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `FunctionReference`,
-    `DeclaredType` or `InputContents`. In the body of a function `references` names the
-    attributes whose value is an attribute of the function. `repeated` names the attributes that the file sets twice.
-    """
-
-    op: str
-    domain: str = ""
-    attrs: Mapping[str, object] = Factory(dict)
-    overload: str = ""
-    references: Mapping[str, str] = Factory(dict)
-    repeated: tuple[str, ...] = ()
-
-
-class Node(NamedTuple):
-    """One operation. The empty name stands for an absent input or output.
-
-    >>> Node.make("Relu", ("x",), ("y",)).op
-    'Relu'
-    """
-
-    kind: NodeKind
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    name: str = ""
-
-    @classmethod
-    def make(
-        cls,
-        op: str,
-        inputs: tuple[str, ...],
-        outputs: tuple[str, ...],
-        attrs: Mapping[str, object] | None = None,
-        name: str = "",
-        domain: str = "",
-    ) -> Node:
-        """A node with a kind of its own."""
-        return cls(NodeKind(op, domain, attrs or {}), inputs, outputs, name)
-
-    @property
-    def op(self) -> str:
-        """The operator."""
-        return self.kind.op
-
-    @property
-    def domain(self) -> str:
-        """The domain of the operator."""
-        return self.kind.domain
-
-    @property
-    def attrs(self) -> Mapping[str, object]:
-        """The attributes that the node sets."""
-        return self.kind.attrs
-
-    def subgraphs(self) -> Iterator[tuple[str, Graph]]:
-        """The attributes that are graphs, with their names."""
-        return subgraphs(self.kind)
 
 
 def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
@@ -205,7 +110,7 @@ class Graph:
         read: dict[str, None] = {}
         for node in self.nodes:
             read.update(dict.fromkeys(node.inputs))
-            for _, graph in node.subgraphs():
+            for _, graph in subgraphs(node.kind):
                 read.update(dict.fromkeys(graph.free_names()))
         read.update(dict.fromkeys(self.outputs))
         return [name for name in read if name not in produced]
@@ -218,10 +123,10 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph[Any]) -> Graph:
-        """Read a networkx graph; see `views.from_networkx`."""
-        from shapeinf.graph.views import from_networkx
+        """Read a networkx graph; see `views.read_networkx`."""
+        from shapeinf.graph.views import read_networkx
 
-        return from_networkx(graph)
+        return cls(**read_networkx(graph))
 
 
 def refers_to_attributes(function: Graph) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, overload
 
-from shapeinf.graph.model import Node, NodeKind
+from shapeinf.graph.node import Node, NodeKind
 
 MISSING = -1
 """The number of an absent input."""

@@ -6,19 +6,23 @@ declared shapes, constants and versions are attributes of the graph, so a view c
 >>> import networkx as nx
 >>> g = nx.DiGraph(dialect="onnx", opsets={"": 18}, inputs={"x": ["batch", 3]}, outputs=["y"])
 >>> g.add_node("act", op="Relu", inputs=["x"], outputs=["y"])
->>> from_networkx(g).nodes[0].op
+>>> from shapeinf.graph import Graph
+>>> Graph.from_networkx(g).nodes[0].op
 'Relu'
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
 from shapeinf.errors import ModelError
-from shapeinf.graph.model import DeclaredType, Graph, Node
+from shapeinf.graph.node import DeclaredType, Node
+
+if TYPE_CHECKING:
+    from shapeinf.graph.model import Graph
 
 
 def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
@@ -64,8 +68,8 @@ def _keys(graph: Graph) -> list[str]:
     return keys
 
 
-def from_networkx(view: nx.DiGraph[Any]) -> Graph:
-    """The graph of a view built by `to_networkx` or by hand.
+def read_networkx(view: nx.DiGraph[Any]) -> dict[str, Any]:
+    """The fields of the graph of a view built by `to_networkx` or by hand.
 
     Raises ModelError for a node without `op`. A node built by hand has `op`, and may have `inputs`, `outputs` (names of
     values), `attrs` and `domain`. Without `inputs` it reads the first output of each predecessor, in edge order;
@@ -76,7 +80,7 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     inputs = data.get("inputs", {})
     if isinstance(inputs, Mapping):
         declared.update({name: _declared_type(spec) for name, spec in inputs.items() if spec is not None})
-    return Graph(
+    return dict(
         name=str(data.get("name", "")),
         dialect=str(data.get("dialect", "")),
         opsets=dict(data.get("opsets", {})),

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"(?<=.)#\d+\Z")
 
 @attrs.define
 class NodeSizes:
-    """The user's bounds and relations of sizes of nodes, which a store applies as its `lattice.SizePolicy`."""
+    """The user's bounds and relations of sizes of nodes, which a store applies as its `lattice.NodeSizePolicy`."""
 
     bounds: dict[str, NamedDim] = attrs.Factory(dict)
     relations: dict[str, list[str]] = attrs.Factory(dict)
@@ -68,7 +68,7 @@ class NodeSizes:
         """The first name with a bound or relation that no node has created; None where all are."""
         return next((name for name in self.names if name not in self.created), None)
 
-    # -- see SizePolicy ------------------------------------------------------------------------------------------------
+    # -- see NodeSizePolicy --------------------------------------------------------------------------------------------
 
     def narrow(self, name: str, low: int | None, high: int | None) -> tuple[int | None, int | None]:
         """The bounds of a new size, within those of the user. Raises Contradiction."""

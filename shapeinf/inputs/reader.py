@@ -41,12 +41,11 @@ Spec = TypeVar("Spec")
 class InputReader:
     """Reads declarations and specs of inputs: their types, and their bounds as constraints of one `ShapeStore`.
 
-    A bound below the least size of its symbol is not added. The bound goes into `lowered`, and the caller reads all
-    again over a new store, in which the symbol may be that small.
+    A bound below the least size of its symbol is not added. The bound goes into `smaller`, and the caller reads all
+    again over a new store, by whose policy the symbol may be that small.
     """
 
     store: ShapeStore
-    min_dim: int = 1
     aliases: Mapping[str, str] = attrs.Factory(dict)
     """The inputs by the other names that users may use for them."""
     dim_names: frozenset[str] = frozenset()
@@ -55,10 +54,8 @@ class InputReader:
     """Messages about declared dims that are no expressions."""
     redundant: list[str] = attrs.Factory(list)
     """Messages about assumptions of the user without effect."""
-    lowest: Mapping[str, int] = attrs.Factory(dict)
-    """The dims that may be smaller than `min_dim`, with their least sizes; known from an earlier reading."""
-    lowered: dict[str, int] = attrs.Factory(dict)
-    """The named dims that the user allows to be smaller than their symbol, with their least sizes."""
+    smaller: dict[str, int] = attrs.Factory(dict)
+    """The dims that the user allows to be smaller than their symbol, with their least sizes."""
     constraining: set[str] = attrs.Factory(set)
     """The inputs whose specs added constraints: bounds, divisors."""
     _user_names: dict[str, str] = attrs.field(init=False)
@@ -72,11 +69,11 @@ class InputReader:
         return self._user_names.get(name, name)
 
     @classmethod
-    def from_graph(cls, graph: Graph, store: ShapeStore, min_dim: int = 1) -> InputReader:
+    def from_graph(cls, graph: Graph, store: ShapeStore) -> InputReader:
         """A reader of the inputs of a graph, over a store."""
         shapes = (graph.declared[name].dims or () for name in graph.inputs if name in graph.declared)
         names = frozenset(d for dims in shapes for d in dims if isinstance(d, str))
-        return cls(store, min_dim, graph.aliases, names)
+        return cls(store, graph.aliases, names)
 
     def axis_name(self, name: str, axis: int) -> str:
         """The name of an unknown size: its axis, `x.shape[0]`, or `x.0` if the file has a dim of that name."""
@@ -86,7 +83,7 @@ class InputReader:
 
     def new_axis(self, site: str) -> Dimension:
         """A new unknown of this name, for the size of an axis."""
-        return self.store.scope.fresh(site, min(self.min_dim, self.lowest.get(site, self.min_dim)))
+        return self.store.scope.fresh(site, self.store.policy.least_size(site))
 
     # -- declarations ------------------------------------------------------------------------------------------------
 
@@ -111,7 +108,7 @@ class InputReader:
 
     def _read_declared_dim(self, declared: int | str | None, site: str, axis: int) -> Dim:
         if isinstance(declared, str):
-            dim, lint = parse_dim_lenient(declared, self.store.scope, self.min_dim)
+            dim, lint = parse_dim_lenient(declared, self.store.scope, self.store.policy.min_dim)
             if lint is not None and lint not in self.lints:
                 self.lints.append(lint)
         else:
@@ -126,12 +123,12 @@ class InputReader:
             if isinstance(dim, Dimension) and dim.is_symbol and dim.is_anonymous:
                 self.store.scope.add_name(axis_label(name, axis), dim)
 
-    def presume(self, value: Type | None) -> None:
-        """Mark the least sizes of the symbols of an input as presumed, unless the user specifies them."""
+    def mark_assumable(self, value: Type | None) -> None:
+        """Mark the symbols of an input as sizes that nodes may assume, unless the user specifies their least size."""
         if isinstance(value, TensorType):
             for d in value.shape.dims or ():
                 for symbol in d.symbols() if isinstance(d, Dimension) else ():
-                    self.store.presumed.setdefault(symbol, True)
+                    self.store.assumable.setdefault(symbol, True)
 
     # -- specs of users ----------------------------------------------------------------------------------------------
 
@@ -143,7 +140,7 @@ class InputReader:
         if spec is None:
             return TensorType(dtype, known)
         if isinstance(spec, str):
-            parsed = parse_shape_spec(spec, self.store.scope, self.min_dim)
+            parsed = parse_shape_spec(spec, self.store.scope, self.store.policy.min_dim)
             if parsed.name is not None and self.aliases.get(parsed.name, parsed.name) != name:
                 raise ShapeInferenceError(f"the shape of input {site} is specified as that of {parsed.name}: {spec!r}")
             shape = known if parsed.dims is None else self._read_shape(parsed.dims, site)
@@ -206,13 +203,13 @@ class InputReader:
 
     def add_named_dim(self, dim: NamedDim) -> Dimension:
         """The symbol of a named dim, whose bounds and divisor are added as constraints. Raises Contradiction."""
-        symbol = self.store.scope.symbol(dim.name, self.min_dim)
+        symbol = self.store.scope.symbol(dim.name, self.store.policy.min_dim)
         name = quote_name(dim.name)
         low = symbol.symbol.lo
         if dim.min is not None:
-            self.store.presumed[symbol] = False
+            self.store.assumable[symbol] = False
         if dim.min is not None and low is not None and dim.min < low:
-            self.lowered[dim.name] = min(dim.min, self.lowered.get(dim.name, dim.min))
+            self.smaller[dim.name] = min(dim.min, self.smaller.get(dim.name, dim.min))
             return symbol
         bounds = DimRange(dim.min, dim.max)
         if dim.min is not None or dim.max is not None:
@@ -239,14 +236,14 @@ class InputReader:
         hint = text.strip().removeprefix("Dim.")
         if hint in HINTS and not self.store.scope.has(text):
             return self._read_bounds(DimBounds(None, None, hint), site, declared)  # type: ignore[arg-type]
-        dim = parse_axis(text, self.store.scope, self.min_dim)
+        dim = parse_axis(text, self.store.scope, self.store.policy.min_dim)
         return self._read_dim(dim, site, declared) if isinstance(dim, DimRange) or dim is None else dim
 
     def _read_range(self, bounds: DimRange, site: str) -> Dim:
         if bounds.name is not None:
             return self.add_named_dim(NamedDim(bounds.name, bounds.lo, bounds.hi))
-        symbol = self.store.scope.fresh(site, self.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
-        self.store.presumed[symbol] = bounds.lo is None
+        symbol = self.store.scope.fresh(site, self.store.policy.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
+        self.store.assumable[symbol] = bounds.lo is None
         return symbol
 
     def _read_bounds(self, bounds: DimBounds, site: str, declared: Dim | None) -> Dim:

@@ -190,7 +190,7 @@ def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: Input
             _add_size(reader, dim, size, f"{axis_label(name, axis)}={size}")
         elif not dim.is_anonymous:
             reader.add_named_dim(NamedDim(dim.name, size, size))
-        elif not (dim.symbol.lo or 0) <= max(size, reader.min_dim) or size > (dim.symbol.hi or size):
+        elif not (dim.symbol.lo or 0) <= max(size, reader.store.policy.min_dim) or size > (dim.symbol.hi or size):
             raise ShapeInferenceError(text)
     return Shape(dims)
 
@@ -273,7 +273,7 @@ class _Elements:
             return self._check_range(int(text), low, high)
         store = self.reader.store
         try:
-            size = parse_dim(text, store.scope, self.reader.min_dim)
+            size = parse_dim(text, store.scope, self.reader.store.policy.min_dim)
         except DimSyntaxError as error:
             raise self._refuse(text, f"an integer, ? or an expression of dims ({error.expected})") from None
         if isinstance(size, int):

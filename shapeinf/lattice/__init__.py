@@ -13,6 +13,7 @@ from shapeinf.lattice.mapping import drop_shape, map_dims, map_type, type_symbol
 from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
+from shapeinf.lattice.size_policy import SizePolicy
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
     MAX_TYPE_DEPTH,
@@ -59,6 +60,7 @@ __all__ = [
     "SequenceType",
     "Shape",
     "ShapeStore",
+    "SizePolicy",
     "TensorType",
     "Type",
     "broadcast",

@@ -16,9 +16,12 @@ from shapeinf.expr.extremum import expand_maximum, minimum
 from shapeinf.expr.interval import Bounds, BoundsTable, as_interval, bounds_with
 from shapeinf.lattice.relaxer import Relaxer
 from shapeinf.lattice.shape import OptionalAxes, Shape
+from shapeinf.lattice.size_policy import SizePolicy
+
+_DEFAULT = SizePolicy()
 
 
-class SizePolicy(Protocol):
+class NodeSizePolicy(Protocol):
     """The bounds and constraints of the user on sizes that nodes create; implemented in `inputs.node_sizes`."""
 
     def narrow(self, name: str, low: int | None, high: int | None) -> tuple[int | None, int | None]:
@@ -35,23 +38,22 @@ class _NotAcceptedError(Exception):
 class ShapeStore(ConstraintStore):
     """`ConstraintStore`, and for each unknown rank the shape that it was merged with."""
 
-    def __init__(self, scope: Scope | None = None) -> None:
+    def __init__(self, scope: Scope | None = None, policy: SizePolicy | None = None) -> None:
         """No constraints; `scope` is a new one by default."""
         super().__init__(scope or Scope())
         self.shapes: dict[Shape, Shape] = {}
         self.advice: list[Constraint] = []
         """Requirements of some runtimes beyond the operators' definitions: reported, never used in inference."""
-        self.presumed: dict[Dimension, bool] = {}
-        """For each symbol of an input whether its least size is presumed, not the user's. Copies share it."""
-        self.open_ended: set[int] = set()
+        self.policy: SizePolicy = policy or _DEFAULT
+        self.assumable: dict[Dimension, bool] = {}
+        """For each symbol of an input whether nodes may assume a least size: the user has none. Copies share it."""
+        self.unbounded: set[int] = set()
         """Atoms of symbols without an upper bound before any was assumed. Copies share it."""
-        self.assuming = True
-        """Whether nodes may assume anything: not where every size counts."""
-        self.tentative = False
-        """Whether the constraints are undone later, as those of a body that may not run: no least size is assumed."""
+        self.certain = True
+        """Whether constraints stay: those of a body that may not run are undone, and no least size is assumed in it."""
         self.assumed: list[Constraint] = []
-        """The assumptions of nodes about presumed sizes; without them they run, but with other shapes."""
-        self.sizes: SizePolicy | None = None
+        """The assumptions of nodes; without them they run, but with other shapes."""
+        self.sizes: NodeSizePolicy | None = None
         """The bounds and constraints of the user on sizes that nodes create. Copies share it."""
         self._relaxer: Relaxer | None = None
 
@@ -157,7 +159,7 @@ class ShapeStore(ConstraintStore):
     def _is_open(self, d: Dim) -> bool:
         form = self.canon(d)
         open_symbol = isinstance(form, Dimension) and form.is_symbol and form.is_anonymous
-        return open_symbol and form not in self.presumed  # those of inputs
+        return open_symbol and form not in self.assumable  # those of inputs
 
     def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
         """Record that some runtimes require `a <= b`, unless it holds anyway."""
@@ -165,12 +167,12 @@ class ShapeStore(ConstraintStore):
             self.advice.append(Constraint("relation", source, b - a, operands=(a, b)))
 
     def assume_le(self, a: Dim, b: Dim, source: Source, *, include_user_sizes: bool = False) -> bool:
-        """Assume `a <= b` if that only excludes presumed sizes; returns whether it holds from now on.
+        """Assume `a <= b` if that only excludes assumable sizes; returns whether it holds from now on.
 
         With `include_user_sizes` it may exclude sizes of the user too, but never sizes that depend on data.
         """
         return self._assume(
-            b - a, source, lambda difference: not self.tentative and self._presumes(difference, include_user_sizes)
+            b - a, source, lambda difference: self.certain and self._is_assumable(difference, include_user_sizes)
         )
 
     def assume_small(self, d: Dim, limit: int, source: Source) -> bool:
@@ -188,7 +190,7 @@ class ShapeStore(ConstraintStore):
             return difference >= 0
         if self.bounds(difference)[0] >= 0:
             return True
-        if not self.assuming or not allowed(difference):
+        if not self.policy.assume or not allowed(difference):
             return False
         try:
             self.add_le(0, difference, source)
@@ -197,10 +199,9 @@ class ShapeStore(ConstraintStore):
         self.assumed.append(Constraint("relation", source, difference))
         return True
 
-    def _presumes(self, difference: Dimension, include_user_sizes: bool) -> bool:
-        return all(
-            self.presumed.get(s, False) or (include_user_sizes and s in self.presumed) for s in difference.symbols()
-        )
+    def _is_assumable(self, difference: Dimension, include_user_sizes: bool) -> bool:
+        known = self.assumable
+        return all(known.get(s, False) or (include_user_sizes and s in known) for s in difference.symbols())
 
     def _least_of_unbounded(self, d: Dimension) -> Bounds:
         """Bounds of a dim where each symbol without an upper bound has its least value."""
@@ -208,15 +209,15 @@ class ShapeStore(ConstraintStore):
         def lookup(atom: int, symbol: Symbol) -> Bounds:
             low, high = self._known.symbol(atom, symbol)
             if high == inf:
-                self.open_ended.add(atom)
-            return (max(low, 0), max(low, 0)) if atom in self.open_ended else (low, high)
+                self.unbounded.add(atom)
+            return (max(low, 0), max(low, 0)) if atom in self.unbounded else (low, high)
 
         return bounds_with(d, BoundsTable(lookup))
 
-    def presumed_size(self, hint: str) -> Dimension:
+    def assumable_size(self, hint: str) -> Dimension:
         """A new unknown for which the assumptions about inputs are allowed."""
         symbol = self.new_size(hint, 0)
-        self.presumed[symbol] = True
+        self.assumable[symbol] = True
         return symbol
 
     def new_size(self, name: str, low: int | None = 0, high: int | None = None) -> Dimension:
@@ -237,25 +238,26 @@ class ShapeStore(ConstraintStore):
         high = unknown.symbol.hi if unknown in self.origins else None
         self.scope.limits[unknown] = most if high is None or isinstance(most, int) else minimum(most, high)
 
-    def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
-        """Whether an assumption may fail in these ranges of symbols, by name; None is no upper bound.
+    def breaks_assumption(self, ranges: Mapping[Dimension, tuple[int, int | None]]) -> bool:
+        """Whether an assumption may fail in these ranges of symbols; None is no upper bound.
 
         Symbols without a range have their least value. An assumption that has become a number since is evaluated in its
         original form.
         """
 
         def lookup(atom: int, symbol: Symbol) -> Bounds:
-            if symbol.name in ranges:
-                low, high = ranges[symbol.name]
+            if atom in bounds:
+                low, high = bounds[atom]
                 return low, inf if high is None else high
             least = max(self._known.symbol(atom, symbol)[0], 0)
             return least, least
 
+        bounds = {symbol.atom: interval for symbol, interval in ranges.items()}
         known = BoundsTable(lookup)
         for relation in self.assumed:
             form = self.canon(relation.expression)
             expression = form if isinstance(form, Dimension) else relation.expression
-            named = isinstance(expression, Dimension) and any(s.name in ranges for s in expression.symbols())
+            named = isinstance(expression, Dimension) and not ranges.keys().isdisjoint(expression.symbols())
             if named and bounds_with(expression, known)[0] < 0:
                 return True
         return False
@@ -286,7 +288,7 @@ class ShapeStore(ConstraintStore):
         other.advice = list(self.advice)
         other.assumed = list(self.assumed)
         other.version = self.version
-        other.tentative = self.tentative
+        other.certain = self.certain
         other._share(self)
         return other
 
@@ -304,8 +306,8 @@ class ShapeStore(ConstraintStore):
 
     def _share(self, other: ShapeStore) -> None:
         """Share with a store over the same scope what belongs to its symbols and to the inference."""
-        self.presumed, self.open_ended, self.sizes = other.presumed, other.open_ended, other.sizes
-        self.assuming = other.assuming
+        self.assumable, self.unbounded, self.sizes = other.assumable, other.unbounded, other.sizes
+        self.policy = other.policy
 
 
 def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[Dimension]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import Calls, callee, captured_slots, trips
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import TensorType
@@ -151,7 +152,7 @@ class _Walk:
         self.names: set[str] = set()
         self.weights: dict[tuple[int, int], int] = {}
         """The live range of a constant by program and slot: all calls of a function share its constants."""
-        self.calls: dict[Hashable, Inference] = {}
+        self.calls = Calls()
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -204,6 +205,8 @@ class _Walk:
 
     def run(self, instance: GraphInstance, values: list[int], order: Iterable[int]) -> None:
         """Walk the nodes of a graph; the values of a cycle are live until its last node."""
+        for entered in instance.runs:
+            self.calls.enter(entered)
         groups = instance.compiled.groups
         if groups is None:
             for index in order:
@@ -288,9 +291,9 @@ class _Walk:
     def node_with_bodies(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
         """Walk a node with bodies, or the call of a function."""
         reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
-        callee = self.callee(instance, step)
-        if callee is not None:
-            writes = self.inline(instance, values, step, callee)
+        called = self.callee(instance, step)
+        if called is not None:
+            writes = self.inline(instance, values, step, called)
             self.append(instance, step, Event(None, (), writes))
             return
         start = len(self.points)
@@ -298,22 +301,17 @@ class _Walk:
         results: list[int] = []
         if step.operation.body is not None or any(step.index in run.reasons for run in instance.runs):
             results.append(self.opaque_body(instance, step, start))
-        bodies = [possible_bodies(run.children.get(step.index, {})) for run in instance.runs]
+        bodies = [possible_bodies(run, step.index) for run in instance.runs]
         for name in step.operation.bodies:
             results += self.body(instance, values, step, [children.get(name) for children in bodies])
         self.append(instance, step, Event(None, (*reads, *results), writes))
 
     def callee(self, instance: GraphInstance, step: NodeStep) -> GraphInstance | None:
         """The function that a node calls; None where it calls none, or one that was not inferred."""
-        op_def = step.operation.op_def
-        name = step.operation.kind.op if step.operation.body is not None else op_def.calls if op_def is not None else ""
+        name = callee(step.operation)
         if not name:
             return None
-        for run in instance.runs:
-            child = run.children.get(step.index, {}).get(name)
-            if child is not None:
-                self.calls[run.shared_call_key(step)] = child
-        calls = [self.calls.get(run.shared_call_key(step)) for run in instance.runs]
+        calls = [self.calls.bodies(run, step).get(name) for run in instance.runs]
         runs = tuple([run for run in calls if run is not None])
         return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
 
@@ -349,19 +347,14 @@ class _Walk:
 
         The body's inputs are values of their own and live to its end, since another trip reads them again.
         """
-        runs: list[Inference] = []
-        for child in last:
-            while child is not None:
-                runs.append(child)
-                child = child.previous_run
+        runs = [run for child in last if child is not None for run in trips(child)]
         if not runs:
             return []  # a branch that never runs or is certain to fail, or a loop without trips
         inner = GraphInstance(tuple(runs), runs[0].path, True)
         compiled, start = inner.compiled, len(self.points)
         inner_values = self.sources(inner)
-        for captured, slot in zip(step.operation.captures, step.captures, strict=True):
-            if captured in compiled.slots:
-                inner_values[compiled.slots[captured]] = values[slot]
+        for captured, slot in captured_slots(step, compiled):
+            inner_values[captured] = values[slot]
         own = [self.add_range(inner, compiled.slots[formal], "activation", start) for formal in compiled.graph.inputs]
         for formal, number in zip(compiled.graph.inputs, own, strict=True):
             inner_values[compiled.slots[formal]] = number

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.cases import Cases
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Dimension
-from shapeinf.inputs.reader import as_sizes
+from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.layouts import LayoutAssignment, Layouts
@@ -69,6 +69,7 @@ class Memory:
             raise UnknownNameError("order", order, ORDERS)
         self.inference = inference
         self.work = work
+        self._cases = Cases(inference)
         self._options = _Options(order, aliases, in_place, layouts)
         self.chosen_at: dict[str, int] | None = None
         """The sizes for which `order="least"` was chosen; None for the order of the file."""
@@ -92,10 +93,10 @@ class Memory:
         """The constraints on the symbols in the sizes."""
         return self.inference.store
 
-    @cached_property
+    @property
     def labels(self) -> Mapping[Dimension, str]:
         """The symbols of the inputs, with the names that users bind them by."""
-        return input_symbols(self.inference)
+        return self._cases.labels
 
     @cached_property
     def peak(self) -> Peak:
@@ -105,27 +106,16 @@ class Memory:
         """
         from shapeinf.memory.peak import Peak
 
-        return Peak(self.timeline, self.store, labels=self.labels, smaller=self._smaller_peak, work=self.work)
+        return Peak(self.timeline, self.store, labels=self.labels, peak_for=self._peak_for, work=self.work)
 
-    def _smaller_peak(self, lower: Mapping[str, int]) -> Peak | None:
-        memory = self._infer_smaller(lower)
-        return None if memory is None else memory.peak
+    def _peak_for(self, ranges: Mapping[str, RangeLike]) -> Peak:
+        return self._memory_for(ranges).peak
 
-    def _infer_smaller(self, lower: Mapping[str, int]) -> Memory | None:
-        """The memory of the same model where dims may be this small; None for a what-if run."""
-        again = self.inference.infer_smaller
-        return (
-            None
-            if again is None
-            else Memory(again(lower), work=self.work, **attrs.asdict(self._options, recurse=False))
-        )
-
-    def _memory_for(self, sizes: Mapping[str, int] | None) -> Memory:
-        """The memory to query for these sizes, which may be below the least that the inference assumes."""
-        from shapeinf.memory.peak.query import SizeQuery
-
-        lower = SizeQuery(self.store, self.labels).lowered_minimums(as_sizes(sizes or {}))
-        return (self._infer_smaller(lower) if lower is not None else None) or self
+    def _memory_for(self, ranges: Mapping[str, RangeLike]) -> Memory:
+        """The memory by the inference that holds for these sizes or ranges."""
+        inference = self._cases.inference_for(ranges)
+        options = attrs.asdict(self._options, recurse=False)
+        return self if inference is self.inference else Memory(inference, work=self.work, **options)
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:
@@ -178,7 +168,7 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> Plan:
         """Offsets in one arena, valid at these sizes or at all legal ones; see `shapeinf.memory.planning.plan`."""
-        memory = self._memory_for(sizes)
+        memory = self._memory_for(as_sizes(sizes or {}))
         return plan(
             memory.timeline,
             memory.store,
@@ -199,7 +189,7 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> list[Diagnostic]:
         """The violations of a plan, whichever tool wrote it; see `shapeinf.memory.planning.verify_plan`."""
-        memory = self._memory_for(sizes)
+        memory = self._memory_for(as_sizes(sizes or {}))
         return verify_plan(
             plan,
             memory.timeline,

@@ -83,7 +83,7 @@ def size_of_weight(store: ShapeStore, value: Type) -> Size:
 def _is_uniform(store: ShapeStore, item: Type) -> bool:
     """Whether all items of this type have one size: an unknown dim, unless of an input, may differ between items."""
     return isinstance(item, TensorType) and all(
-        not s.symbol.anonymous or s in store.presumed for d in item.shape.symbols() for s in d.symbols()
+        not s.symbol.anonymous or s in store.assumable for d in item.shape.symbols() for s in d.symbols()
     )
 
 

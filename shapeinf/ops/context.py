@@ -154,7 +154,7 @@ class InferenceContext:
     def assume_at_most(self, d: Dim, bound: Dim, message: str, *, include_user_sizes: bool = False) -> bool:
         """Assume `d <= bound`, without which the node runs but has another output; returns whether it is assumed.
 
-        Only presumed sizes are assumed to be smaller, with `include_user_sizes` also those that the user specifies, for
+        Only sizes without a least size of the user are assumed, with `include_user_sizes` also those with one, for
         cases in which no useful graph runs otherwise. Where it is not assumed, the output must be right without it.
         """
         return self.store.assume_le(

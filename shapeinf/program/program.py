@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from shapeinf.engine.cases import Ranges
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dimension, Interval
 from shapeinf.html import html_block, html_rows
@@ -37,14 +38,13 @@ class ShapeProgram:
         tensors: Mapping[str, TensorInfo],
         inputs: Mapping[Dimension, str],
         peak: PeakSource | None = None,
-        unassuming: Callable[[], ShapeProgram | None] | None = None,
+        program_for: Callable[[Ranges], ShapeProgram | None] | None = None,
     ) -> None:
         """`inputs` are the symbols of the inputs with their labels, `peak` computes the peak.
 
-        `unassuming` returns the program of the inference without assumptions, for sizes that violate these.
+        `program_for` returns the program of another inference for ranges of symbols for which this one does not hold.
         """
-        self._unassuming = unassuming if store.assumed else None
-        self._other: ShapeProgram | None = None
+        self._find_program = program_for
         self._table = DimTable(store, tensors)
         self._peak = peak
         symbols = self._table.symbols()
@@ -130,7 +130,7 @@ class ShapeProgram:
         IllegalSizeError for sizes that violate a constraint, ValueError for invalid sizes.
         """
         bindings = self._binder.bind(sizes, more)
-        program = self._unassuming_for(bindings)
+        program = self._program_for(bindings)
         if program is not None:
             return program(sizes, **more)
         if bindings.errors:
@@ -140,20 +140,19 @@ class ShapeProgram:
     def masked(self, sizes: Mapping[str, Size] | None = None, /, **more: Size) -> EvaluatedShapes:
         """As a call, but bindings that violate constraints, divide by zero or overflow are masked and raise nothing."""
         bindings = self._binder.bind(sizes, more)
-        program = self._unassuming_for(bindings)
+        program = self._program_for(bindings)
         if program is not None:
             return program.masked(sizes, **more)
         return EvaluatedShapes(self._programs(bindings), bindings, masked=True)
 
-    def _unassuming_for(self, bindings: Bindings) -> ShapeProgram | None:
-        """The program without assumptions where some sizes violate an assumption; else None."""
-        if not bindings.errors or self._unassuming is None:
+    def _program_for(self, bindings: Bindings) -> ShapeProgram | None:
+        """The program to call where some sizes violate an assumption; a size below the least one is an error."""
+        if not bindings.errors or self._find_program is None:
             return None
-        ranges = {s.name: (int(np.min(v)), int(np.max(v))) for s, v in bindings.values.items() if np.size(v)}
-        if not self._table.store.breaks_assumption(ranges):
-            return None
-        self._other = self._other or self._unassuming()
-        return self._other
+        least = {s: s.symbol.lo or 0 for s in bindings.values}
+        values = bindings.values.items()
+        ranges = {s: (max(int(np.min(v)), least[s]), int(np.max(v))) for s, v in values if np.size(v)}
+        return self._find_program(ranges)
 
     def _programs(self, bindings: Bindings) -> Lowered:
         bound = frozenset(bindings.values)

@@ -164,7 +164,7 @@ def _required_bounds(result: Result, symbols: Collection[Dimension]) -> dict[str
     before = result.inference.initial_store
     if not result.store.assumed or all(result.interval(s) == before.interval(s) for s in symbols):
         return {}
-    other = result.allow_smaller({})
+    other = result.without_assumptions()
     if other is None:
         return {}
     named = {s for name in other.graph.inputs for s in other.tensors[name].shape.symbols() if not s.is_anonymous}

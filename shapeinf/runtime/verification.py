@@ -113,16 +113,13 @@ class _Inferences:
         return infer(self.graph, attrs.evolve(self.options, bind=bind, min_dim=least), [inputs] if inputs else [])
 
     def widen(self, symbolic: Result, sizes: RunSizes) -> Result:
-        """The symbolic inference, or one without the assumptions that the sizes of a run violate."""
+        """The symbolic inference that holds for the sizes of a run; axes without a name may be empty in it, too."""
         empty = any(0 in shape for shape in sizes.shapes.values())
         if empty and self.options.min_dim:
             return self.infer({}, {}, min_dim=0)
         labels = input_symbols(symbolic.inference)
-        named = {s.name: sizes.sizes.get(label, sizes.sizes.get(s.name)) for s, label in labels.items()}
-        ranges = {name: (size, size) for name, size in named.items() if size is not None}
-        if not symbolic.store.breaks_assumption(ranges):
-            return symbolic
-        return symbolic.allow_smaller({}) or symbolic
+        named = {s: sizes.sizes.get(label, sizes.sizes.get(s.name)) for s, label in labels.items()}
+        return symbolic.result_for({s: (size, size) for s, size in named.items() if size is not None})
 
 
 class _RunVerifier:

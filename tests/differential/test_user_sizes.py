@@ -182,7 +182,7 @@ def test_bounds_of_sizes_that_depend_on_data(count: int) -> None:
             continue
         assert answer.verdict is not False, (where, str(answer))
         assert agrees(result, real.shape, sizes), (where, result.tensors["y"], real.shape)
-        smaller = result.allow_smaller({"n": 0})
+        smaller = result.without_assumptions({"n": 0})
         assert smaller is not None and agrees(smaller, real.shape, sizes), where
         updated = result.update({"x": [len(data)]})
         assert agrees(updated, real.shape, sizes), (where, updated.tensors["y"], real.shape)

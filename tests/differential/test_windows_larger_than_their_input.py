@@ -112,16 +112,16 @@ def sizes_by_masked_program(result, h):
 def compared(operator, attributes):
     model = model_of(operator, attributes)
     ranged = infer_shapes(model, dims={"h": (1, MOST)})
-    presumed = infer_shapes(model)
+    assuming = infer_shapes(model)
     for h, real in real_sizes(model).items():
-        for result in (ranged, presumed):
+        for result in (ranged, assuming):
             assert result.contract.check(h=h).verdict is (real is not None), (h, real)
             assert (h in result.contract.solve("h", [h])) is (real is not None), (h, real)
             assert sizes_by_masked_program(result, h) == real, (h, real)
             if real is not None:
                 assert sizes_by_program(result, h) == real, (h, real)
                 assert result.program()(h=h).peak.tolist() == [result.memory().peak.at(h=h).bytes]
-        if real is not None and not ranged.store.breaks_assumption({"h": (h, h)}):
+        if real is not None and not ranged.store.breaks_assumption({ranged.scope.symbol("h"): (h, h)}):
             assert sizes_by_evaluation(ranged, h) == real, (h, real)
     taken = [c.message for c in ranged.contract if c.kind == "assumption"]
     assert taken in ([], ["the input is assumed to be long enough for one window"])

@@ -79,7 +79,7 @@ def query_all(result, start):
         "contract": lambda: [str(item) for item in result.contract],
         "check": lambda: [str(result.contract.check({**sizes, name: 5})) for name in sizes],
         "solve": lambda: [str(result.contract.solve(name, range(1, 9))) for name in sizes],
-        "smaller": lambda: str(result.allow_smaller(dict.fromkeys(sizes, 0)).tensors[last]),
+        "smaller": lambda: str(result.without_assumptions(dict.fromkeys(sizes, 0)).tensors[last]),
         "memory": lambda: str(result.memory(aliases=True).activations),
         "peak": lambda: str(result.memory().peak),
         "peak.at": lambda: str(result.memory().peak.at(sizes)),

@@ -13,7 +13,7 @@ from shapeinf.graph import Graph
 from shapeinf.inputs.dim_names import unknown_dim
 from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.inputs.spec import unquote_name
-from shapeinf.lattice import Shape, ShapeStore, TensorType, Type
+from shapeinf.lattice import Shape, ShapeStore, SizePolicy, TensorType, Type
 
 _BOUNDS = re.compile(r"\d*\s*(?:\.\.|~|:)\s*(?:\d*|-1)|\d+")
 """A size or bounds, as text."""
@@ -89,7 +89,7 @@ def _known_names(
 
     And the names that shapes of the user replace, each with its input.
     """
-    reader = InputReader.from_graph(graph, ShapeStore(), min_dim)
+    reader = InputReader.from_graph(graph, ShapeStore(policy=SizePolicy(min_dim)))
     names = input_names(graph)
     current: dict[str, None] = {}
     replaced: dict[str, str] = {}

@@ -23,7 +23,7 @@ from shapeinf.formats.onnx.tensor_protos import is_external, read_sparse, read_t
 from shapeinf.formats.ranges import DeferredRange, read_eagerly, wants_range
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind
-from shapeinf.graph.model import Kind
+from shapeinf.graph.node import Kind
 from shapeinf.lattice import MAX_TYPE_DEPTH, PartialTensor
 from shapeinf.lattice.dtypes import ONNX_NAMES
 

@@ -6,7 +6,7 @@ from shapeinf.errors import LimitError
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, fields, to_signed
 from shapeinf.graph import DeclaredType
-from shapeinf.graph.model import Kind
+from shapeinf.graph.node import Kind
 from shapeinf.lattice import MAX_TYPE_DEPTH
 from shapeinf.lattice.dtypes import ONNX_NAMES
 

@@ -29,7 +29,7 @@ from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, 
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.formats.read_files import open_source
 from shapeinf.formats.registry import Target
-from shapeinf.graph import Graph
+from shapeinf.graph import Graph, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -147,7 +147,7 @@ class _Writer:
                 names = graph.nodes[node - 1].outputs
                 bodies = annotation.bodies.get(names) if annotation.bodies else None
                 if bodies is not None:
-                    graphs = dict(graph.nodes[node - 1].subgraphs())
+                    graphs = dict(subgraphs(graph.nodes[node - 1].kind))
                     return message_pieces(number, self.node(start, stop, graphs, bodies))
                 if annotation.constants and annotation.constants.keys() & set(names):
                     return [encode_bytes(number, constant_node(self.buffer[start:stop], annotation.constants))]

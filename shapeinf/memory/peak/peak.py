@@ -59,20 +59,19 @@ class Peak:
         roles: Iterable[Role] = ("activation", "output"),
         *,
         labels: Mapping[Dimension, str] | None = None,
-        smaller: Callable[[Mapping[str, int]], Peak | None] | None = None,
+        peak_for: Callable[[Mapping[str, RangeLike]], Peak] | None = None,
         work: int = WORK,
     ) -> None:
         """The peak of the buffers of these roles.
 
         `labels` are the symbols that users bind, the dims of inputs, with their names; by default all that have a name.
-        Other symbols depend on data, whatever their name in the file. `smaller` returns the same peak for dims below
-        the least sizes that the formulas hold for; without it such a query is an error. `work` is the budget of each
-        query.
+        Other symbols depend on data, whatever their name in the file. `peak_for` returns the peak that holds for
+        some sizes, this one included; without it other sizes are an error. `work` is the budget of each query.
         """
         self.work = work
         self._budget = Budget(work)
         """The budget of the terms."""
-        self._infer_smaller = smaller
+        self._find_peak = peak_for
         self.timeline = timeline
         self.store = store
         self.roles = tuple(roles)
@@ -91,9 +90,8 @@ class Peak:
         return self._query.labels
 
     def _peak_for(self, ranges: Mapping[str, RangeLike]) -> Peak:
-        """The peak to query for these sizes: another one where they are below the least sizes of this one."""
-        lower = self._query.lowered_minimums(ranges) if self._infer_smaller is not None else None
-        return (self._infer_smaller(lower) if lower is not None and self._infer_smaller is not None else None) or self
+        """The peak that holds for these sizes or ranges."""
+        return self if self._find_peak is None else self._find_peak(ranges)
 
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:

@@ -79,21 +79,6 @@ class SizeQuery:
         _check_disjunctions(store, "the query")
         return store
 
-    def lowered_minimums(self, ranges: Mapping[str, RangeLike]) -> dict[str, int] | None:
-        """The named dims whose queried sizes are below the minimum that the inference assumes, with the new minimum.
-
-        None where there are none, unless an assumption of a node is violated.
-        """
-        minimums: dict[str, int] = {}
-        bounds: dict[str, tuple[int, int | None]] = {}
-        for name, value in ranges.items():
-            symbol, spec = self.symbol(name), to_named_dim(name, value)
-            least, low = spec.min, symbol.symbol.lo
-            bounds[symbol.name] = (low or 0) if least is None else least, spec.max
-            if least is not None and low is not None and least < low and not symbol.symbol.anonymous:
-                minimums[symbol.name] = least
-        return minimums if minimums or self.store.breaks_assumption(bounds) else None
-
     def _check_minimum(self, symbol: Dimension, least: int | None, source: Source) -> None:
         """Refuse sizes below the minimum that the inference assumes: the formulas do not hold there."""
         low = symbol.symbol.lo
