@@ -15,6 +15,8 @@ from shapeinf.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PACKAGES = {"docs/scan.md": "pyarrow"}
+"""The package that the commands of a page need."""
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -40,6 +42,8 @@ DOCUMENTS = Sybil(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if package := PACKAGES.get(page.relative_to(ROOT).as_posix()):
+        pytest.importorskip(package, reason=f"the commands of the page need {package}")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     for example in DOCUMENTS.parse(page):
