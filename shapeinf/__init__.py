@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from shapeinf.explain.unknowns import Cause as Cause
     from shapeinf.explain.unknowns import Unknown as Unknown
     from shapeinf.explain.unknowns import UnknownGroup as UnknownGroup
-    from shapeinf.expr import Dim as Dim
     from shapeinf.expr import Dimension as Dimension
+    from shapeinf.expr import DimSize as DimSize
     from shapeinf.expr import Interval as Interval
     from shapeinf.formats.nnef.options import NnefOptions as NnefOptions
     from shapeinf.formats.tf.options import TensorFlowOptions as TensorFlowOptions
     from shapeinf.graph import DeclaredType as DeclaredType
     from shapeinf.graph import Graph as Graph
     from shapeinf.graph import Node as Node
-    from shapeinf.inputs.named_dims import NamedDim as NamedDim
+    from shapeinf.inputs.named_dims import Dim as Dim
     from shapeinf.inputs.options import InferenceOptions as InferenceOptions
     from shapeinf.lattice import Shape as Shape
     from shapeinf.pickled_result import Coverage as Coverage
@@ -72,7 +72,8 @@ _MODULES = {
     "DeclaredType": "shapeinf.graph",
     "Diagnostic": "shapeinf.diagnostics",
     "Difference": "shapeinf.edit.comparison",
-    "Dim": "shapeinf.expr",
+    "Dim": "shapeinf.inputs.named_dims",
+    "DimSize": "shapeinf.expr",
     "Dimension": "shapeinf.expr",
     "Graph": "shapeinf.graph",
     "IllegalSizeError": "shapeinf.errors",
@@ -82,7 +83,6 @@ _MODULES = {
     "LimitError": "shapeinf.errors",
     "MissingSizeError": "shapeinf.errors",
     "ModelError": "shapeinf.errors",
-    "NamedDim": "shapeinf.inputs.named_dims",
     "NnefError": "shapeinf.errors",
     "NnefOptions": "shapeinf.formats.nnef.options",
     "NoSizeError": "shapeinf.errors",

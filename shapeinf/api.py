@@ -45,12 +45,12 @@ def infer_shapes(
     Args:
         model: a path, bytes, the text of an NNEF document or of a network of PNNX, an `onnx.ModelProto`, an
             `onnx_ir.Model`, a `Graph` or a networkx DiGraph. NNEF may be a document, its folder, or an archive.
-        dims: ranges of dims by name: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A
+        dims: ranges of dims by name: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[Dim("H", multiple_of=32)]`. A
             range that begins below `min_dim` takes precedence over it. An axis without a name is `x.shape[0]`; a size
             that depends on data has its name in displayed shapes, such as `nz.count`.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list of ints, names
-            and None, or `{axis: value}` to change single axes; a value may be a `NamedDim` or a torch.export `Dim`.
+            and None, or `{axis: value}` to change single axes; a value may be a `Dim` or a torch.export `Dim`.
             One text for all is the shape of the only input, or has names: `"ids:1x128 mask:1x128"`.
         assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; a redundant one is a note (S112).
         values: values of small inputs, on which shapes may depend: `{"sr": 16000}`, lists, arrays; integers may be

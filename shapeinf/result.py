@@ -16,7 +16,7 @@ from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.expr import Dim, Interval, Scope
+from shapeinf.expr import DimSize, Interval, Scope
 from shapeinf.formats import save
 from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
@@ -200,7 +200,7 @@ class Result:
         known = sum(count for shape, count in shapes if not has_unknowns(shape))
         return Coverage(len(compiled.rows), sum(count for _, count in shapes), ranked, known, dict(missing))
 
-    def interval(self, dim: Dim) -> Interval:
+    def interval(self, dim: DimSize) -> Interval:
         """The bounds of a dim under all constraints."""
         return self.store.interval(dim)
 

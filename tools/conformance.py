@@ -12,7 +12,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shapeinf import Result, TensorInfo, infer_shapes
-from shapeinf.expr import Dim, format_dim
+from shapeinf.expr import DimSize, format_dim
 from shapeinf.lattice.dtypes import ONNX_CODES
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]
@@ -47,13 +47,13 @@ def _rows(result: Result, tensors: Mapping[str, TensorInfo]) -> dict[str, Row]:
     }
 
 
-def _dim_of(result: Result, info: TensorInfo, dim: Dim) -> int | str | tuple[int | None, int | None] | None:
+def _dim_of(result: Result, info: TensorInfo, dim: DimSize) -> int | str | tuple[int | None, int | None] | None:
     """As `_dim`; None for a size that differs between the elements of a sequence."""
     varied = info.kind != "tensor" and not isinstance(dim, int) and dim.is_anonymous
     return None if varied else _dim(result, dim)
 
 
-def _dim(result: Result, dim: Dim) -> int | str | tuple[int | None, int | None] | None:
+def _dim(result: Result, dim: DimSize) -> int | str | tuple[int | None, int | None] | None:
     """An int, an expression in the file's own names, or the bounds of a dim that contains an unknown."""
     if isinstance(dim, int):
         return dim
@@ -90,7 +90,7 @@ def _type_json(info: TensorInfo) -> list[Any] | None:
     return record
 
 
-def _dim_json(dim: Dim) -> int | str | None:
+def _dim_json(dim: DimSize) -> int | str | None:
     if isinstance(dim, int):
         return dim
     return None if dim.is_anonymous else format_dim(dim, quote=False)

@@ -17,7 +17,7 @@ from opdefs.rules.operands import (
     require_single,
     require_vector,
 )
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
 
@@ -26,7 +26,7 @@ SCORES_BIAS = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
 
 
 def constrain_scores_bias(
-    c: InferenceContext, bias: Shape | None, batch: Dim, heads: int, queries: Dim, keys: Dim | None
+    c: InferenceContext, bias: Shape | None, batch: DimSize, heads: int, queries: DimSize, keys: DimSize | None
 ) -> None:
     """Require [B or 1, N or 1, S, keys]; `keys` is None if it is unknown."""
     if bias is not None:
@@ -38,7 +38,9 @@ def constrain_scores_bias(
             c.merge(bias[3], keys, SCORES_BIAS)
 
 
-def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
+def constrain_key_mask(
+    c: InferenceContext, mask: Shape | None, batch: DimSize, queries: DimSize, keys: DimSize | None
+) -> None:
     """Require [B, keys], [B, S, keys], or lengths [B] or [3*B + 2]."""
     if mask is None or mask.dims is None:
         return
@@ -55,7 +57,12 @@ HIDDEN_SIZE = "the hidden size must be divisible by num_heads"
 
 
 def append_to_cache(
-    c: InferenceContext, past: Shape | None, name: str, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
+    c: InferenceContext,
+    past: Shape | None,
+    name: str,
+    dims: tuple[DimSize, DimSize, DimSize],
+    new: DimSize,
+    shared: bool = False,
 ) -> Shape:
     """[B, N, P + new, D] from the input `name` [B, N, P, D] (or no past); a shared buffer keeps P.
 
@@ -71,7 +78,7 @@ def append_to_cache(
 
 
 def append_to_pair(
-    c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
+    c: InferenceContext, past: Shape | None, dims: tuple[DimSize, DimSize, DimSize], new: DimSize, shared: bool = False
 ) -> Shape:
     """[2, B, N, P + new, D]: keys and values in one tensor, from `past` [2, B, N, P, D] (or no past)."""
     if past is not None:
@@ -108,7 +115,9 @@ def attention(
     return Shape((x[0], x[1], values)), present
 
 
-def _constrain_index(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
+def _constrain_index(
+    c: InferenceContext, mask: Shape | None, batch: DimSize, queries: DimSize, keys: DimSize | None
+) -> None:
     """Require [B, keys], [B, S, keys], [B, 1, M, M], or lengths [B], [2*B] or [3*B + 2].
 
     [B, 1] and [1, 1] stand for no mask.
@@ -127,7 +136,7 @@ def _constrain_index(c: InferenceContext, mask: Shape | None, batch: Dim, querie
         constrain_key_mask(c, mask, batch, queries, keys)
 
 
-def _value_width(c: InferenceContext, width: Dim, weights: Shape, bias: Shape | None, sizes: Ints) -> Dim:
+def _value_width(c: InferenceContext, width: DimSize, weights: Shape, bias: Shape | None, sizes: Ints) -> DimSize:
     """V, the hidden size of the values: a third of the columns of the weights, or the last of `qkv_hidden_sizes`."""
     weights = c.require_rank(weights, 2, "weights")
     c.merge(width, weights[0], "the last axis of the input must equal weights[0]")
@@ -326,7 +335,7 @@ def multimodal_rotary_embedding(
     return x
 
 
-def _head_dims(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[Dim, Dim, Dim | None]:
+def _head_dims(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[DimSize, DimSize, DimSize | None]:
     """Batch, length and head size of an input; the head size is None if no attribute determines it."""
     if len(x) not in (3, 4):
         c.fail("the input must be [batch, sequence, hidden] or [batch, heads, sequence, head_size]", x)
@@ -339,7 +348,7 @@ def _head_dims(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple
     return x[0], x[1] if len(x) == 3 else x[2], width
 
 
-def _cache_width(c: InferenceContext, cosines: Shape, sines: Shape) -> Dim:
+def _cache_width(c: InferenceContext, cosines: Shape, sines: Shape) -> DimSize:
     """The size of the last axis of both caches."""
     cache = c.merge(cosines, sines, "cos_cache and sin_cache must have the same shape")
     return c.require_rank(cache, 2, "cos_cache")[1]

@@ -10,7 +10,7 @@ from opdefs.onnx.conv import global_pool, pool
 from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import require_vector
 from opdefs.rules.window import Window
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -149,7 +149,7 @@ def reorder_input(c: InferenceContext, x: Shape, *, channels_last: int = 0) -> S
     return Shape((n, _pad_channels(c, channels), *sizes))
 
 
-def _pad_channels(c: InferenceContext, channels: Dim) -> Dim:
+def _pad_channels(c: InferenceContext, channels: DimSize) -> DimSize:
     """The channels rounded up to blocks; a new unknown where this depends on the size of a block."""
     low, *_, high = (ceildiv(channels, block) * block for block in BLOCKS)
     if c.prove_eq(low, high) is True:

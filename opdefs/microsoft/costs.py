@@ -7,7 +7,7 @@ from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.ops import CostContext, OpCost
 
 MS, NCHWC = "com.microsoft", "com.microsoft.nchwc"
@@ -332,7 +332,7 @@ def _self_attention(c: CostContext, mask: int, past: int) -> OpCost:
     heads = _heads(c)
     projected = c.product(x[0], x[1], weights[1])
     sizes = c.integers("qkv_hidden_sizes")
-    depth: Dim = sizes[0] // heads if sizes else y[2] // heads
+    depth: DimSize = sizes[0] // heads if sizes else y[2] // heads
     keys = c.sum(x[1], c.input(past)[3] if c.has_input(past) else 0)
     masks = c.has_input(mask) + c.integer("unidirectional")
     dense = layers.attention(c, c.product(x[0], heads), x[1], keys, depth, y[2] // heads, masks)
@@ -365,7 +365,7 @@ def multi_head_attention(c: CostContext) -> OpCost:
     if c.integer("past_present_share_buffer") or c.has_input(8):
         raise NotKnown("the length of the past depends on data")
     q, y, heads = c.input(0), c.output(0), _heads(c)
-    keys: Dim = q[1]
+    keys: DimSize = q[1]
     if c.has_input(1):
         k = c.input(1)
         keys = k[2] if len(k) == 4 else k[1]
@@ -385,7 +385,7 @@ def grouped_attention(c: CostContext) -> OpCost:
     """[B, S, H]; the returned cache has the length of all keys, or of its buffer."""
     q, y, heads = c.input(0), c.output(0), _heads(c)
     if c.has_output(1):
-        keys: Dim = c.output(1)[2]
+        keys: DimSize = c.output(1)[2]
     elif c.has_input(1):
         keys = c.sum(c.input(1)[1], c.input(3)[2] if c.has_input(3) else 0)
     else:

@@ -6,7 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.elementwise import triangle
 from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import merge_optional, part_size, require_scalar, require_single, require_vector
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -116,7 +116,7 @@ def complex_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 def gated_add(c: InferenceContext, x: Shape, y: Shape, gate: Shape, weight: Shape | None = None) -> Shape:
     """[*S, C], [*S, C], gates [*S, 1], or [*S, K] that weights [K, 1] project to gates -> [*S, C]."""
     x = c.merge(x, y, "X and Y must have the same shape")
-    inner: Dim = 1
+    inner: DimSize = 1
     if weight is not None:
         inner, single = c.require_rank(weight, 2, "gate_weight")
         c.merge(single, 1, "gate_weight must have one column")

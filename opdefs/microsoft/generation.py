@@ -5,12 +5,12 @@ from __future__ import annotations
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import require_single_inputs
 from opdefs.rules.requested import scalar_size_or_fresh
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def _vocabulary(c: InferenceContext, size: int) -> Dim:
+def _vocabulary(c: InferenceContext, size: int) -> DimSize:
     """The size of the vocabulary: the attribute, where it is positive."""
     return size if size > 0 else c.fresh("vocabulary", 1)
 

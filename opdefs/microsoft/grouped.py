@@ -9,7 +9,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import part_size, require_choice, require_count, require_single, require_vector
 from opdefs.rules.requested import scalar_size
 from opdefs.rules.unknowns import is_steady
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from shapeinf.ops import CostContext
 
 
-def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: int, kv_heads: int) -> tuple[Dim, Dim]:
+def query_widths(
+    c: InferenceContext, query: Shape, key: Shape | None, heads: int, kv_heads: int
+) -> tuple[DimSize, DimSize]:
     """The head size D and the width of the output, from [..., N*D], or from [..., (N + 2*K)*D] without a key."""
     if key is not None:
         width = part_size(c, query[-1], heads, HIDDEN_SIZE)
@@ -27,7 +29,7 @@ def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: in
     return width, width * heads
 
 
-def _cache_length(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
+def _cache_length(c: InferenceContext, past: Shape | None, total: DimSize | None) -> DimSize:
     """The length of a cache after the call: that of all tokens, or of a longer buffer of the past."""
     if past is None:
         return c.fresh("total") if total is None else total
@@ -111,7 +113,7 @@ def lengths_of_a_prompt(c: CostContext) -> dict[int, int]:
     return {5: total - 1, 6: total}
 
 
-def _read_total(c: InferenceContext, batch: Dim, lengths: Shape, total: Value) -> Dim | None:
+def _read_total(c: InferenceContext, batch: DimSize, lengths: Shape, total: Value) -> DimSize | None:
     """The number of past and new tokens, None if it is unknown; constrains `seqlens_k` and `total_sequence_length`."""
     message = "seqlens_k must have one value per sample"
     if lengths.dims == ():
@@ -121,7 +123,7 @@ def _read_total(c: InferenceContext, batch: Dim, lengths: Shape, total: Value) -
     return scalar_size(c, total)
 
 
-def _constrain_total(c: InferenceContext, total: Dim | None, past: Dim, new: Dim) -> Dim:
+def _constrain_total(c: InferenceContext, total: DimSize | None, past: DimSize, new: DimSize) -> DimSize:
     """The number of past and new tokens, which is P + L of a growing cache, or at most P of a buffer of length P."""
     grown = past + new
     if past == 0:
@@ -142,7 +144,7 @@ def _constrain_total(c: InferenceContext, total: Dim | None, past: Dim, new: Dim
     return total
 
 
-def _advise_single_batch(c: InferenceContext, batch: Dim, tokens: Dim, total: Dim) -> None:
+def _advise_single_batch(c: InferenceContext, batch: DimSize, tokens: DimSize, total: DimSize) -> None:
     """Advise against several tokens of several samples behind past ones: onnxruntime's kernel rejects them."""
     if is_steady(c, total) and c.prove_le(1, batch) is True and c.prove_le(1, tokens) is True:
         message = "onnxruntime requires a batch of 1 for several new tokens behind past ones"
@@ -151,8 +153,8 @@ def _advise_single_batch(c: InferenceContext, batch: Dim, tokens: Dim, total: Di
 
 def _constrain_rotation(
     c: InferenceContext,
-    batch: Dim,
-    tokens: Dim,
+    batch: DimSize,
+    tokens: DimSize,
     cosines: Shape | None,
     sines: Shape | None,
     positions: Shape | None,
@@ -167,7 +169,12 @@ def _constrain_rotation(
 
 
 def _present_cache(
-    c: InferenceContext, past: Shape | None, name: str, dims: tuple[Dim, int, Dim], total: Dim, sliding: bool
+    c: InferenceContext,
+    past: Shape | None,
+    name: str,
+    dims: tuple[DimSize, int, DimSize],
+    total: DimSize,
+    sliding: bool,
 ) -> TensorType:
     """[B, K, max(P, total), D] from the input `name` [B, K, P, D] (or no past); a sliding window keeps P.
 
@@ -334,7 +341,7 @@ def sparse_attention_indexer(
     return selected, Shape((past[0], entries, past[2])), Shape((2, batch, left, width))
 
 
-def _remaining_tokens(c: InferenceContext, length: Dim, total: Dim, ratio: int) -> Dim:
+def _remaining_tokens(c: InferenceContext, length: DimSize, total: DimSize, ratio: int) -> DimSize:
     """The tokens that remain in the buffer: those of the open window, and of the window before it if there is one."""
     if c.prove_le(ratio, length) is True or c.prove_le(ratio, total) is True:
         return total % ratio + ratio
@@ -400,7 +407,7 @@ def packed_sparse_attention_indexer(
 
 
 def _constrain_merged(
-    c: InferenceContext, merged: Shape | None, batch: Dim, capacity: int, vectors: tuple[Shape | None, ...]
+    c: InferenceContext, merged: Shape | None, batch: DimSize, capacity: int, vectors: tuple[Shape | None, ...]
 ) -> None:
     """Require a selection [B, capacity] or [0, capacity], and vectors with one value per row of it."""
     if merged is not None:

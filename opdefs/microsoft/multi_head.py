@@ -7,7 +7,7 @@ import attrs
 from opdefs.microsoft.attention import HIDDEN_SIZE, append_to_cache, constrain_key_mask, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import part_size, require_single_inputs, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -18,12 +18,12 @@ BATCH = "query, key and value must have the same batch size"
 class AttentionSizes:
     """The sizes common to all forms of query, key and value; widths are head sizes, `hidden` is that of the output."""
 
-    batch: Dim
-    queries: Dim
-    keys: Dim
-    key_width: Dim
-    value_width: Dim
-    hidden: Dim
+    batch: DimSize
+    queries: DimSize
+    keys: DimSize
+    key_width: DimSize
+    value_width: DimSize
+    hidden: DimSize
 
 
 def attention_sizes(
@@ -103,7 +103,7 @@ def _constrain_masks(
     mask: Shape | None,
     scores_bias: Shape | None,
     heads: int,
-    keys: Dim | None,
+    keys: DimSize | None,
 ) -> None:
     """Constrain the biases of the projections of query, key and value, the mask of keys and the bias of the scores."""
     width = sizes.key_width * heads
@@ -176,7 +176,7 @@ def decoder_multi_head_attention(
     return outputs
 
 
-def _constrain_beams(c: InferenceContext, indirection: Shape, rows: Dim, buffer: Shape | None) -> None:
+def _constrain_beams(c: InferenceContext, indirection: Shape, rows: DimSize, buffer: Shape | None) -> None:
     """Require [samples, beams, M] for `rows` rows, the beams of all samples, and a buffer [*, *, M, *]."""
     samples, beams, length = c.require_rank(indirection, 3, "cache_indirection")
     c.merge(samples * beams, rows, "cache_indirection must have a row for each beam of each sample")

@@ -9,7 +9,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.microsoft.quantized_products import project
 from opdefs.onnx.cast import dtype_name
 from opdefs.rules.operands import require_single
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -72,7 +72,7 @@ def packed_mixture_of_experts(
     return x
 
 
-def _constrain_expert_rows(c: InferenceContext, v: Shape, name: str, experts: Dim) -> Dim:
+def _constrain_expert_rows(c: InferenceContext, v: Shape, name: str, experts: DimSize) -> DimSize:
     """The number of rows of packed weights [E, rows, bytes]."""
     count, rows, _ = c.require_rank(v, 3, name)
     c.merge(count, experts, f"{name} must have one entry per expert")

@@ -8,12 +8,12 @@ from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.contraction import matmul
 from opdefs.rules.operands import merge_optional, require_broadcast_size, require_choice, require_count, require_vector
 from opdefs.rules.scales import constrain_column_scales, require_single_scale
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def project(c: InferenceContext, a: Shape, inner: Dim, outer: Dim) -> Shape:
+def project(c: InferenceContext, a: Shape, inner: DimSize, outer: DimSize) -> Shape:
     """[*S, inner] -> [*S, outer]: the product of A and a packed matrix of weights."""
     if not len(a):
         c.fail("A must have rank 1 or more", a)
@@ -51,7 +51,7 @@ def matmul_n_bits(
     return project(c, a, K, N)
 
 
-def _constrain_block_scales(c: InferenceContext, v: Shape | None, columns: Dim, blocks: Dim, name: str) -> None:
+def _constrain_block_scales(c: InferenceContext, v: Shape | None, columns: DimSize, blocks: DimSize, name: str) -> None:
     """Require one value per block: [N, blocks] or [N * blocks]."""
     message = f"{name} must have one value per block of each column"
     if v is not None and v.rank == 1:

@@ -6,7 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.attention import require_gate
 from opdefs.onnx.recurrent import Cells, recurrent_states
 from opdefs.rules.operands import merge_optional, part_size, require_count, require_multiple, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -98,7 +98,7 @@ def gated_delta_net(
     return Shape((*lead, heads, value_width)), final, Shape((batch, update))
 
 
-def _decay_size(c: InferenceContext, decay: Shape | None, lead: int, heads: Dim, width: Dim) -> Dim:
+def _decay_size(c: InferenceContext, decay: Shape | None, lead: int, heads: DimSize, width: DimSize) -> DimSize:
     """The number of captured decays of a token: V, or V*D of a decay per element of the key."""
     if decay is None:
         return heads
@@ -109,7 +109,9 @@ def _decay_size(c: InferenceContext, decay: Shape | None, lead: int, heads: Dim,
     return heads if len(decay.dims) == lead + 1 else heads * width
 
 
-def _packed_sizes(c: InferenceContext, query: Shape, state: Shape | None) -> tuple[tuple[Dim, ...], Dim, Dim, Dim, Dim]:
+def _packed_sizes(
+    c: InferenceContext, query: Shape, state: Shape | None
+) -> tuple[tuple[DimSize, ...], DimSize, DimSize, DimSize, DimSize]:
     """The axes of tokens, N*D, V, W and D of a packed query."""
     if state is None:
         c.fail("a packed query requires initial_state", query)
@@ -119,7 +121,7 @@ def _packed_sizes(c: InferenceContext, query: Shape, state: Shape | None) -> tup
     return query[:-1], keys, heads, value_width, width
 
 
-def _batch(c: InferenceContext, lead: tuple[Dim, ...], ends: Shape | None, state: Shape | None) -> Dim:
+def _batch(c: InferenceContext, lead: tuple[DimSize, ...], ends: Shape | None, state: Shape | None) -> DimSize:
     """The batch size, by the state, the ends of the sequences [B + 1], or the axes in front of the heads."""
     if state is not None:
         return c.require_rank(state, 4, "initial_state")[0]
@@ -171,7 +173,7 @@ def causal_conv(
     return x, merge_optional(c, add_window(state, state_window), past, STATE), update
 
 
-def _convolved_state(x: Shape, last: bool, state_last: bool, length: Dim) -> Shape:
+def _convolved_state(x: Shape, last: bool, state_last: bool, length: DimSize) -> Shape:
     """The state of a causal convolution: the input with `length` steps; either has its channels last or second."""
     features = x[2:] if last else x[1:-1]
     return Shape((x[0], length, *features)) if state_last else Shape((x[0], *features, length))
@@ -252,8 +254,13 @@ GATES = 4
 
 
 def _attention_size(
-    c: InferenceContext, directions: int, hidden: Dim, depth: Dim | None, memory: Shape | None, weights: Shape | None
-) -> Dim | None:
+    c: InferenceContext,
+    directions: int,
+    hidden: DimSize,
+    depth: DimSize | None,
+    memory: Shape | None,
+    weights: Shape | None,
+) -> DimSize | None:
     """A, the size of the attention that is an input of the cells, None without one; constrains the weights AW."""
     if weights is None:
         return None if depth is None or memory is None else memory[2]
@@ -268,12 +275,12 @@ def _constrain_memory(
     c: InferenceContext,
     x: Shape,
     directions: int,
-    hidden: Dim,
+    hidden: DimSize,
     query_weights: Shape | None,
     memory_weights: Shape | None,
     v: Shape | None,
     memory: Shape | None,
-) -> Dim | None:
+) -> DimSize | None:
     """The depth of the attention, None without a memory; constrains the memory and the weights V, QW and MW."""
     if memory is None or query_weights is None or memory_weights is None or v is None:
         return None

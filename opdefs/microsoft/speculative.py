@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import merge_optional, part_size, require_count, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -59,7 +59,7 @@ def commit_prefix(
     return Shape((batch,)), control, context
 
 
-def _requests(c: InferenceContext, tokens: Shape, control: Shape) -> Dim:
+def _requests(c: InferenceContext, tokens: Shape, control: Shape) -> DimSize:
     """The batch size: of the predictions, else of the control state."""
     if tokens.dims is not None:
         if len(tokens.dims) not in (1, 2):

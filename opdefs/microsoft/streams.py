@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import merge_optional, part_size, require_broadcast_size, require_choice, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 
-def _lead_and_width(c: InferenceContext, streams: Shape, branches: int) -> tuple[tuple[Dim, ...], Dim]:
+def _lead_and_width(c: InferenceContext, streams: Shape, branches: int) -> tuple[tuple[DimSize, ...], DimSize]:
     """The axes [*S] and the size H of [*S, C, H], or of [*S, C*H] if `branches` is not 0."""
     if branches:
         return streams[:-1], part_size(c, streams[-1], branches, "the last axis must be divisible by num_branches")
@@ -26,7 +26,9 @@ def pre_mix(c: InferenceContext, streams: Shape, gates: Shape, *, num_branches: 
     return Shape((*lead, width))
 
 
-def _constrain_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...], width: Dim, packed: bool) -> None:
+def _constrain_gates(
+    c: InferenceContext, gates: Shape, branches: tuple[DimSize, ...], width: DimSize, packed: bool
+) -> None:
     """Require [*S, C], [*S, C, 1] or [*S, C, H], of packed streams also [*S, C*H]; `branches` is (*S, C)."""
     message = "the gates must be [..., branches], [..., branches, 1] or [..., branches, features]"
     if gates.dims is None:
@@ -119,7 +121,7 @@ def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = Non
     return x
 
 
-def _constrain_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
+def _constrain_branch_scale(c: InferenceContext, scale: Shape | None, branches: DimSize, width: DimSize) -> None:
     """Require [H], [C*H] or [C, H]."""
     message = "the scale must be [features], [branches * features] or [branches, features]"
     if scale is None or scale.dims is None:

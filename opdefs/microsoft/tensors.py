@@ -10,7 +10,7 @@ from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.contents.rearrangement import choose_slices
 from opdefs.rules.gathering import constrain_indices, gather_nd
 from opdefs.rules.operands import require_vector
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -50,7 +50,7 @@ def gather_block_quantized(
 
 
 def _constrain_block_scales(
-    c: InferenceContext, dims: list[Dim], scales: Shape, zeros: Shape | None, axis: int, size: int, packed: int
+    c: InferenceContext, dims: list[DimSize], scales: Shape, zeros: Shape | None, axis: int, size: int, packed: int
 ) -> None:
     """Require scales of the shape of the data with one per block along an axis, and zero points like the scales."""
     at = c.axis(axis, len(dims))
@@ -139,7 +139,7 @@ def crop_and_resize(c: InferenceContext, x: Shape, boxes: Shape, batch: Value, s
     return Shape((count, x[1], _crop_size(c, height, "height"), _crop_size(c, width, "width")))
 
 
-def _crop_size(c: InferenceContext, size: Dim | None, name: str) -> Dim:
+def _crop_size(c: InferenceContext, size: DimSize | None, name: str) -> DimSize:
     """A size in `crop_size`, a new unknown of at least 1 if it is unknown."""
     if size is None:
         return c.fresh(name, 1)

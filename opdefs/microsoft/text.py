@@ -6,7 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import merge_optional, require_scalar, require_single, require_vector
 from opdefs.rules.requested import scalar_size_or_fresh
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -117,7 +117,7 @@ def packed_ngram_hash_mapping(
     ids = merge_optional(c, c.require_rank(ids, 1, "input_ids"), segments, SEGMENTS)
     heads = _hash_count(c, sizes, offsets, max_ngram_size, n_head_per_ngram)
     _constrain_hash(c, multipliers, end, max_ngram_size)
-    batch: Dim = c.require_rank(ends, 1, "cumulative_sequence_length")[0] - 1
+    batch: DimSize = c.require_rank(ends, 1, "cumulative_sequence_length")[0] - 1
     require_vector(c, captured, batch, "capture_count must have one value per request")
     history = Shape((batch, max_ngram_size - 1))
     for history_part, name in ((past, "past_ids"), (past_segments, "past_segment_ids")):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opdefs.rules import numbers
 from opdefs.rules.numbers import read_int
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.ops import InferenceContext
 
@@ -40,7 +40,7 @@ def read_front_axes(c: InferenceContext, axes: object, rank: int, name: str = "a
     return indices
 
 
-def read_flat_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
+def read_flat_dims(c: InferenceContext, values: object, name: str) -> tuple[DimSize | None, ...]:
     """A list of integers, each known, symbolic, or None if it is unknown."""
     if isinstance(values, tuple) and c.version == TRACT:  # where an item may be a tensor of several integers
         values = flatten(values)

@@ -16,7 +16,7 @@ from opdefs.rules.numbers import check_count, read_int, read_ints
 from opdefs.rules.parts import split_axis
 from opdefs.rules.repetition import concat as concatenation
 from opdefs.rules.repetition import repeat_size
-from shapeinf.expr import Dim, exact_quotient
+from shapeinf.expr import DimSize, exact_quotient
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -99,7 +99,7 @@ def pad(c: InferenceContext, input: Shape, *, padding: Listed, border: str = "co
     return Shape(_pad_extent(c, d, before + after) for d, (before, after) in zip(x, pairs, strict=True))
 
 
-def _pad_extent(c: InferenceContext, size: Dim, amount: int) -> Dim:
+def _pad_extent(c: InferenceContext, size: DimSize, amount: int) -> DimSize:
     extent = size + amount
     if c.prove_le(1, extent) is not True and amount:
         c.at_least(extent, 1, "padding must leave at least one element of each axis")

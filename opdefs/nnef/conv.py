@@ -8,7 +8,7 @@ from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding, slide, unslide
 from opdefs.rules.numbers import read_int, read_ints
 from opdefs.rules.operands import is_unit, require_broadcast_size, require_multiple
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -54,7 +54,7 @@ def deconv(
     return Shape((x[0], channels, *unslide(c, x[2:], w[2:], sliding, requested)))
 
 
-def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
+def _output_channels(c: InferenceContext, channels: DimSize, w: Shape, groups: int) -> DimSize:
     """The output channels of a deconvolution; constrains the channels of input and filter."""
     if c.version == TRACT:
         _match_channels(c, channels, w, groups)
@@ -65,14 +65,16 @@ def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) 
     return w[1] * count
 
 
-def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> None:
+def _match_channels(c: InferenceContext, channels: DimSize, w: Shape, groups: int) -> None:
     """Require a filter [K, C/groups, *W]; groups = 0 (tract only) stands for K groups."""
     message = "the second extent of the filter times groups must equal the channels of the input"
     c.merge(w[1] * (groups or w[0]), channels, message)
     require_multiple(c, w[0], groups, GROUPS)
 
 
-def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
+def _requested_extents(
+    c: InferenceContext, shape: Listed, batch: DimSize, channels: DimSize, rank: int
+) -> tuple[int, ...]:
     """The spatial extents in `output_shape`, () without it; tract writes only the spatial ones."""
     if not shape:
         return ()
@@ -156,7 +158,7 @@ def _group_count(c: InferenceContext, groups: int) -> int:
     return count
 
 
-def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
+def _check_bias(c: InferenceContext, bias: Shape | None, channels: DimSize) -> None:
     """Require a bias of one element, or [1, channels]."""
     if bias is None or bias.dims is None or all(map(is_unit, bias)):
         return

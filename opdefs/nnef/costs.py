@@ -7,7 +7,7 @@ from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.ops import CostContext, OpCost
 
@@ -71,7 +71,7 @@ nnef.cost("tract_core_scaled_rms_norm")(elements.normalization(3, 1, None))
 nnef.cost("tract_extra_exp_mean_norm", "tract_extra_exp_unit_norm")(elements.element_cost(5))
 
 
-def _window(c: CostContext) -> Dim:
+def _window(c: CostContext) -> DimSize:
     sizes = c.integers("size")
     if not sizes:
         raise NotKnown("the size of the window is not known")

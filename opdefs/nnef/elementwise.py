@@ -23,11 +23,11 @@ from opdefs.rules.contents.elements import (
 )
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
-OnDims = Callable[..., Dim | None]
+OnDims = Callable[..., DimSize | None]
 
 
 @nnef("copy", "idn", views={0: 0})
@@ -89,7 +89,7 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
     """-1, 0 or 1, where that is known."""
 
-    def operation(d: Dim) -> Dim | None:
+    def operation(d: DimSize) -> DimSize | None:
         return 1 if c.prove_le(1, d) is True else -1 if c.prove_le(d, -1) is True else 0 if d == 0 else None
 
     return _map_dims(c, operation, x)
@@ -120,7 +120,7 @@ def divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting; contents for small integer exponents."""
 
-    def integer_power(a: Dim, b: Dim) -> Dim | None:
+    def integer_power(a: DimSize, b: DimSize) -> DimSize | None:
         if not isinstance(b, int) or not 0 <= b <= 62:
             return None
         return a**b if isinstance(a, int) else (1, a, a * a)[b] if b <= 2 else None
@@ -134,7 +134,7 @@ def clamp(c: InferenceContext, x: Operand, a: Operand, b: Operand) -> PartialTen
     return _map_dims(c, lambda d, low, high: maximum(minimum(d, high), low), x, a, b)
 
 
-def _comparison_rule(verdict: Callable[[InferenceContext, Dim, Dim], Verdict]) -> Callable[..., PartialTensor]:
+def _comparison_rule(verdict: Callable[[InferenceContext, DimSize, DimSize], Verdict]) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         """Broadcasting; each element is true, false or not decided."""
         operation = dim_operation(lambda a, b: verdict(c, a, b))
@@ -143,7 +143,7 @@ def _comparison_rule(verdict: Callable[[InferenceContext, Dim, Dim], Verdict]) -
     return rule
 
 
-def _differ(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+def _differ(c: InferenceContext, a: DimSize, b: DimSize) -> Verdict:
     equal = c.prove_eq(a, b)
     return None if equal is None else not equal
 

@@ -9,7 +9,7 @@ from opdefs.rules.contents.elements import move_elements
 from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.numbers import read_int, read_ints
 from opdefs.rules.reshaping import reshape_dims
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -47,7 +47,7 @@ def _range_end(c: InferenceContext, rank: int, start: int, count: int) -> int:
     return end
 
 
-def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | None:
+def _extent(c: InferenceContext, x: Shape, axis: int, d: DimSize | None) -> DimSize | None:
     """An item of `shape`, or the extent that a 0 keeps."""
     if not isinstance(d, int) or d != 0:
         return d
@@ -57,7 +57,7 @@ def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | No
 
 
 def _reshape_unknown_rank(
-    c: InferenceContext, x: Shape, requested: tuple[Dim | None, ...], start: int, count: int
+    c: InferenceContext, x: Shape, requested: tuple[DimSize | None, ...], start: int, count: int
 ) -> Shape:
     if start != 0 or count != -1:
         raise c.unknowable("the rank of the input is not known")

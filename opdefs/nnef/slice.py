@@ -11,7 +11,7 @@ from opdefs.nnef.attributes import Listed, is_computed, read_flat_dims, read_fro
 from opdefs.nnef.dialect import nnef
 from opdefs.rules.numbers import check_count, read_ints
 from opdefs.rules.parts import HUGE, count_from_front, slice_elements
-from shapeinf.expr import Dim, ceildiv, maximum, minimum
+from shapeinf.expr import DimSize, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -42,7 +42,7 @@ def slice_(
     return slice_elements(input, Shape(dims), index)
 
 
-def _resolve_zero_end(c: InferenceContext, first: Dim | None, step: int) -> Dim | None:
+def _resolve_zero_end(c: InferenceContext, first: DimSize | None, step: int) -> DimSize | None:
     """An end that is written as 0: with a stride of 1, deprecated for "to the end".
 
     tract reads it so with any positive stride, but not from 0 on, where the slice is empty.
@@ -56,8 +56,8 @@ def _resolve_zero_end(c: InferenceContext, first: Dim | None, step: int) -> Dim 
 
 
 def _slice_forward(
-    c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
-) -> tuple[Dim, slice | None]:
+    c: InferenceContext, size: DimSize, first: DimSize | None, last: DimSize | None, step: int
+) -> tuple[DimSize, slice | None]:
     """The extent of a slice with a positive stride, and the slice if it is known."""
     begin = count_from_front(c, first, size)
     end = size if isinstance(last, int) and last >= HUGE else count_from_front(c, last, size)
@@ -72,7 +72,7 @@ def _slice_forward(
     return count, slice(begin, end, step) if isinstance(begin, int) and isinstance(end, int) else None
 
 
-def _clamp_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
+def _clamp_end(c: InferenceContext, end: DimSize, size: DimSize) -> DimSize:
     """An end clamped to the axis; tract does not clamp, so a symbolic axis must be at least as long."""
     if c.version != TRACT or (isinstance(end, int) and isinstance(size, int)):
         return minimum(end, size)
@@ -81,8 +81,8 @@ def _clamp_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
 
 
 def _slice_backward(
-    c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
-) -> tuple[Dim, slice | None]:
+    c: InferenceContext, size: DimSize, first: DimSize | None, last: DimSize | None, step: int
+) -> tuple[DimSize, slice | None]:
     """The extent of a slice with a negative stride, and the slice if it is known; an end before the front is -1."""
     begin = count_from_front(c, first, size)
     end = -1 if isinstance(last, int) and last <= -HUGE else count_from_front(c, last, size)

@@ -9,7 +9,7 @@ import attrs
 from opdefs.nnef.attributes import Listed, check_choice
 from opdefs.rules.numbers import check_count, read_ints
 from opdefs.rules.window import describe_windows, same_size, window_span
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.ops import InferenceContext
 
@@ -34,7 +34,7 @@ class Sliding:
 Pairs = list[tuple[int, int]]
 
 
-def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding) -> list[Dim]:
+def slide(c: InferenceContext, sizes: Sequence[DimSize], kernel: Sequence[DimSize], sliding: Sliding) -> list[DimSize]:
     """The number of window positions on each axis.
 
     Without the attribute `padding`, windows are padded so that there are `ceil(extent / stride)` positions.
@@ -42,7 +42,7 @@ def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], slid
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
     if pairs is None:
-        counts: list[Dim] = [same_size(size, step) for size, step in zip(sizes, steps, strict=True)]
+        counts: list[DimSize] = [same_size(size, step) for size, step in zip(sizes, steps, strict=True)]
         describe_windows(c, counts, kernel, steps, None, spread)
         return counts
     counts = []
@@ -56,8 +56,8 @@ def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], slid
 
 
 def unslide(
-    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding, requested: Sequence[int]
-) -> list[Dim]:
+    c: InferenceContext, sizes: Sequence[DimSize], kernel: Sequence[DimSize], sliding: Sliding, requested: Sequence[int]
+) -> list[DimSize]:
     """The extents over which a window slides to `sizes` positions; `requested` if it is not empty."""
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.nnef.attributes import Listed, read_flat_dims
 from opdefs.nnef.broadcasting import extend_rank, merge_shapes
 from opdefs.nnef.dialect import nnef
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats.nnef.builder import LABEL
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import PartialTensor, Shape
@@ -18,7 +18,7 @@ def external(c: InferenceContext, *, shape: Listed) -> Shape:
     return Shape(_extent(c, i, d) for i, d in enumerate(read_flat_dims(c, shape, "shape")))
 
 
-def _extent(c: InferenceContext, index: int, d: Dim | None) -> Dim:
+def _extent(c: InferenceContext, index: int, d: DimSize | None) -> DimSize:
     if d is None or (d == 0 and c.version == PROVISIONAL):
         return c.fresh(f"external.{index}", 1)
     if isinstance(d, int) and d < 1:

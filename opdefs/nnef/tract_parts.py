@@ -16,14 +16,14 @@ from opdefs.rules.parts import HUGE, slice_axes, slice_size
 from opdefs.rules.reduction import reduce_elements
 from opdefs.rules.reshaping import transpose
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 nnef("tract_core_scatter_nd")(scatter_nd)
 
 
-def replace_axis(shape: Shape, axis: int, new: Dim) -> Shape:
+def replace_axis(shape: Shape, axis: int, new: DimSize) -> Shape:
     """The shape with the size of one axis replaced."""
     return Shape((*shape[:axis], new, *shape[axis + 1 :]))
 

@@ -10,7 +10,7 @@ from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.rules.contraction import einsum
 from opdefs.rules.numbers import check_count, read_ints
 from opdefs.rules.operands import require_broadcast_size
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -78,7 +78,7 @@ def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     lead_a = (d for i, d in enumerate(a) if i not in (rows, sum_a))
     lead_b = (d for i, d in enumerate(b) if i not in (sum_b, columns))
     lead = iter([c.broadcast_dim(x, y) for x, y in zip(lead_a, lead_b, strict=True)])
-    own: dict[int, Dim] = {rows_out: a[rows], columns_out: b[columns]}
+    own: dict[int, DimSize] = {rows_out: a[rows], columns_out: b[columns]}
     return Shape(own[i] if i in own else next(lead) for i in range(rank))
 
 

@@ -10,7 +10,7 @@ from opdefs.nnef.attributes import Listed, read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
 from opdefs.rules.numbers import read_ints
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -56,7 +56,7 @@ def scan_full(
     return TensorType(c.dtype(0), replace_axis(result, at, result[at] * calls[0]))
 
 
-def _call_count(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> Dim:
+def _call_count(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> DimSize:
     """The number of chunks of a scanned tensor."""
     size = scanned[read_front_axis(c, axis, len(scanned))]
     return size if abs(chunk) == 1 else ceildiv(size, abs(chunk))

@@ -9,18 +9,18 @@ from opdefs.rules.contents.elements import move_elements, to_dim
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.numbers import read_ints
-from shapeinf.expr import Dim, Dimension, parse_dim_lenient
+from shapeinf.expr import Dimension, DimSize, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def read_extents(c: InferenceContext, value: object, name: str) -> tuple[Dim, ...]:
+def read_extents(c: InferenceContext, value: object, name: str) -> tuple[DimSize, ...]:
     """The sizes in an attribute, whose items may be tensors of several sizes; a new unknown for an unknown size."""
     items = flatten(value if isinstance(value, tuple) else (value,))
     return tuple([_read_extent(c, item, name) for item in items])
 
 
-def _read_extent(c: InferenceContext, item: object, name: str) -> Dim:
+def _read_extent(c: InferenceContext, item: object, name: str) -> DimSize:
     if item is None:
         return c.fresh(name)
     dim = to_dim(item) if isinstance(item, (int, float, Dimension)) else None
@@ -30,7 +30,7 @@ def _read_extent(c: InferenceContext, item: object, name: str) -> Dim:
     return dim
 
 
-def read_extent(c: InferenceContext, value: object, name: str) -> Dim:
+def read_extent(c: InferenceContext, value: object, name: str) -> DimSize:
     """The single size in an attribute."""
     dims = read_extents(c, value, name)
     if len(dims) != 1:

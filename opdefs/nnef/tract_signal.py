@@ -12,7 +12,7 @@ from opdefs.rules.numbers import read_ints
 from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.resize import scale_size
 from opdefs.rules.sampling import grid_sample as sample_at_grid
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -70,7 +70,7 @@ def resize(c: InferenceContext, input: Shape, scales: Value | None = None, sizes
     return TensorType(c.dtype(0), Shape(dims))
 
 
-def _scale_sizes(c: InferenceContext, input: Shape, scales: PartialTensor) -> tuple[Dim | None, ...]:
+def _scale_sizes(c: InferenceContext, input: Shape, scales: PartialTensor) -> tuple[DimSize | None, ...]:
     factors = scales.elements or (None,) * len(input)
     return tuple(
         scale_size(c, d, f) if isinstance(f, (int, float)) and isfinite(f) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import part_size, require_broadcast_to, require_choice, require_multiple, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext
 HEADS = "the heads of Q must be a multiple of the heads of K"
 
 
-def head_size(c: InferenceContext, hidden: Dim, heads: int, operand: str, attribute: str) -> Dim:
+def head_size(c: InferenceContext, hidden: DimSize, heads: int, operand: str, attribute: str) -> DimSize:
     """The size of one head of the packed last axis of an operand; `attribute` states the number of heads."""
     if heads < 1:
         c.fail(f"{operand} of rank 3 requires that the attribute {attribute!r} is at least 1", heads)
@@ -106,7 +106,7 @@ def _check_variant(
         c.fail("the attributes q_num_heads and kv_num_heads require that Q, K and V are of rank 3", q)
 
 
-def _cache_length(c: InferenceContext, past: Shape, new: Shape, name: str) -> Dim:
+def _cache_length(c: InferenceContext, past: Shape, new: Shape, name: str) -> DimSize:
     """The length of a cache with the new entries; all other axes are equal."""
     past = c.require_rank(past, 4, name)
     for axis in (0, 1, 3):
@@ -232,7 +232,9 @@ def _check_gates(c: InferenceContext, rule: str, decay: Shape | None, beta: Shap
             c.fail(f"update_rule={rule} {'requires' if is_required else 'does not accept'} {name}")
 
 
-def require_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
+def require_gate(
+    c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[DimSize, DimSize], name: str
+) -> None:
     """Require [B, T, one of the choices]."""
     if gate is None:
         return

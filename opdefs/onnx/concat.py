@@ -8,7 +8,7 @@ from opdefs.rules.operands import is_unit, prove_unit, require_vector
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -32,13 +32,13 @@ def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     return broadcast_elements(x, _expand_shape(c, x.shape, requested))
 
 
-def _expand_shape(c: InferenceContext, x: Shape, requested: tuple[Dim | None, ...]) -> Shape:
+def _expand_shape(c: InferenceContext, x: Shape, requested: tuple[DimSize | None, ...]) -> Shape:
     """The broadcast, axis by axis; an unknown size leaves an axis of at least 2 as it is. No size may be negative."""
     dims = x.require()
     rank = max(len(dims), len(requested))
-    left: tuple[Dim, ...] = (1,) * (rank - len(dims)) + dims
-    right: tuple[Dim | None, ...] = (1,) * (rank - len(requested)) + requested
-    result: list[Dim] = []
+    left: tuple[DimSize, ...] = (1,) * (rank - len(dims)) + dims
+    right: tuple[DimSize | None, ...] = (1,) * (rank - len(requested)) + requested
+    result: list[DimSize] = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:
             c.fail("the sizes in shape must be at least 0", b)

@@ -13,7 +13,7 @@ from opdefs.rules.operands import require_count
 from opdefs.rules.sequences import create_sequence
 from opdefs.rules.unknowns import element_shape
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type, drop_shape
 from shapeinf.ops import Body, InferenceContext, Ints, Value
@@ -120,7 +120,7 @@ def loop(
     return types
 
 
-def stack(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
+def stack(c: InferenceContext, element: Type, count: DimSize, axis: int) -> TensorType:
     """`count` elements [*S] stacked along a new axis."""
     if not isinstance(element, TensorType):
         raise ShapeError("scan outputs must be tensors", code=TYPE_NOT_ALLOWED, operands=(str(element),))
@@ -209,7 +209,7 @@ def _drop_contents(value: Type) -> Type:
     return PartialTensor(value.dtype, value.shape, None) if isinstance(value, TensorType) else value
 
 
-def _drop_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[TensorType]]:
+def _drop_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[DimSize, list[TensorType]]:
     tensors = [v for v in values if isinstance(v, TensorType)]
     known = [t.shape.dims[0] for t in tensors if t.shape.dims]
     batch = known[0] if known else c.fresh("batch")
@@ -218,9 +218,9 @@ def _drop_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[
     return batch, [t if t.shape.dims is None else TensorType(t.dtype, Shape(t.shape.dims[1:])) for t in tensors]
 
 
-def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tuple[list[Type], Dim]:
+def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tuple[list[Type], DimSize]:
     """The type of one slice of each scan input, and the number of slices."""
-    count: Dim | None = None
+    count: DimSize | None = None
     slices: list[Type] = []
     for tensor, axis in zip(inputs, axes or (0,) * len(inputs), strict=False):
         if tensor.shape.dims is None:
@@ -234,7 +234,7 @@ def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tu
 
 
 def _run_scan(
-    c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type], trips: Dim, *, certain: bool
+    c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type], trips: DimSize, *, certain: bool
 ) -> tuple[list[Type], list[Type]]:
     """The states after the scan and one slice of each scan output."""
     outputs = run.run([*states, *slices], certain=certain)

@@ -16,7 +16,7 @@ from opdefs.rules.window import (
     transposed_window_size,
     windows,
 )
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
 
@@ -36,7 +36,7 @@ def conv(c: InferenceContext, x: Shape, w: Shape, b: Shape | None = None, *, win
     return Shape((samples, filters, *windows(c, sizes, kernel, window)))
 
 
-def _match_kernel(c: InferenceContext, kernel: Sequence[Dim], kernel_shape: Ints) -> None:
+def _match_kernel(c: InferenceContext, kernel: Sequence[DimSize], kernel_shape: Ints) -> None:
     """Require the attribute `kernel_shape`, if it is set, to equal the spatial axes of the weights."""
     for known, size in zip(kernel_shape, kernel, strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
@@ -150,7 +150,7 @@ def conv_transpose(
 
 
 def _constrain_output_padding(
-    c: InferenceContext, sizes: Sequence[Dim], extra: Sequence[int], steps: Sequence[int], spread: Sequence[int]
+    c: InferenceContext, sizes: Sequence[DimSize], extra: Sequence[int], steps: Sequence[int], spread: Sequence[int]
 ) -> None:
     """Require that a convolution of the padded output returns the size of the input."""
     for size, more, step, dilation in zip(sizes, extra, steps, spread, strict=True):
@@ -173,7 +173,7 @@ def _transposed_operands(c: InferenceContext, x: Shape, w: Shape, kernel_shape: 
 
 
 def _requested_transposed(
-    c: InferenceContext, full: Sequence[Dim], steps: Sequence[int], output_shape: Ints
+    c: InferenceContext, full: Sequence[DimSize], steps: Sequence[int], output_shape: Ints
 ) -> tuple[int, ...]:
     """The spatial sizes in `output_shape`; each is less than a stride above the size without padding."""
     requested = spatial_attribute(output_shape[-len(full) :], len(full), 0, c, "output_shape")
@@ -184,13 +184,13 @@ def _requested_transposed(
 
 
 def _crop_transposed(
-    c: InferenceContext, sizes: Sequence[Dim], full: Sequence[Dim], steps: Sequence[int], window: Window
-) -> tuple[list[Dim], list[tuple[int, int]] | None]:
+    c: InferenceContext, sizes: Sequence[DimSize], full: Sequence[DimSize], steps: Sequence[int], window: Window
+) -> tuple[list[DimSize], list[tuple[int, int]] | None]:
     """The output sizes of a transposed convolution, cropped by its pads, and the pads; None for SAME padding."""
     same = window.auto_pad in ("SAME_UPPER", "SAME_LOWER")
     no_pads = same or window.auto_pad == "VALID"
     pairs = [(0, 0)] * len(full) if no_pads else pad_pairs(window.pads, len(full), c)
-    cropped: list[Dim] = []
+    cropped: list[DimSize] = []
     for size, total, step, (before, after) in zip(sizes, full, steps, pairs, strict=True):
         # SAME padding requests `size * stride`, but only crops: with a large stride the output is smaller
         left = minimum(total, size * step) if same else total - before - after

@@ -10,7 +10,7 @@ from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
 from opdefs.rules.operands import is_unit
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.ops import CostContext, OpCost
 
 ML = "ai.onnx.ml"
@@ -170,7 +170,7 @@ def recurrent(c: CostContext) -> OpCost:
 def attention(c: CostContext) -> OpCost:
     """[B, heads, S, D], or [B, S, heads*D]; the keys are those of the cache and of this call."""
     q, k, y = c.input(0), c.input(1), c.output(0)
-    past: Dim = c.input(4)[2] if c.has_input(4) else 0
+    past: DimSize = c.input(4)[2] if c.has_input(4) else 0
     masks = int(c.has_input(3)) + int(c.integer("is_causal")) + int(bool(c.attribute("softcap", 0.0)))
     if len(q) == 4:
         return layers.attention(c, c.product(q[0], q[1]), q[2], c.sum(k[2], past), q[3], y[3], masks)

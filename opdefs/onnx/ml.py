@@ -8,7 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.contents.rearrangement import choose_slices
 from opdefs.rules.gathering import constrain_indices
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, MapType, PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 
@@ -17,7 +17,7 @@ Strings = tuple[str, ...]
 Attribute = tuple[object, ...] | PartialTensor | None
 
 
-def sample_count(c: InferenceContext, x: Shape) -> Dim:
+def sample_count(c: InferenceContext, x: Shape) -> DimSize:
     """The number of samples of an input [N, C], or [C] of one sample."""
     if x.dims is None:
         return c.fresh("batch")
@@ -121,7 +121,7 @@ def _encode(
 
 def _single_attribute(
     c: InferenceContext, attributes: dict[str | None, Attribute], name: str
-) -> tuple[str | None, Dim]:
+) -> tuple[str | None, DimSize]:
     """The element type and the number of items of the only attribute that is set."""
     present = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
     if len(present) != 1:
@@ -155,17 +155,17 @@ def feature_vectorizer(c: InferenceContext, *xs: Shape, inputdimensions: Ints = 
     """[N, C], [N, D], ... -> [N, C + D + ...], each resized to its item of `inputdimensions`; [C] is [1, C]."""
     if inputdimensions and len(inputdimensions) != len(xs):
         c.fail("inputdimensions must have a size for each input", len(xs), len(inputdimensions))
-    rows: list[Dim] = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
+    rows: list[DimSize] = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
     for more in rows[1:]:
         c.merge(rows[0], more, "all inputs must have the same number of samples")
     columns = sum(inputdimensions) if inputdimensions else _columns(c, xs)
     return Shape((rows[0] if rows else c.fresh("batch"), columns))
 
 
-def _columns(c: InferenceContext, xs: tuple[Shape, ...]) -> Dim:
+def _columns(c: InferenceContext, xs: tuple[Shape, ...]) -> DimSize:
     if any(x.dims is None or len(x) not in (1, 2) for x in xs):
         return c.fresh("columns")
-    total: Dim = 0
+    total: DimSize = 0
     for x in xs:
         total = total + x[-1]
     return total
@@ -230,7 +230,9 @@ def _state_label_and_scores(c: InferenceContext, strings: Strings) -> None:
     c.state_types("string" if strings else "int64", *["float32"] * (c.num_outputs - 1))
 
 
-def _label_and_scores(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
+def _label_and_scores(
+    c: InferenceContext, x: Shape, strings: Strings, scores: DimSize
+) -> tuple[TensorType, TensorType]:
     """The labels [N] and the scores [N, scores] of N samples."""
     _state_label_and_scores(c, strings)
     samples = sample_count(c, x)
@@ -249,7 +251,7 @@ def linear_classifier(
 ) -> tuple[TensorType, TensorType]:
     """[N, C] -> [N] labels and [N, E] scores: one per intercept, and two for binary classifiers."""
     labels = len(classlabels_strings) or len(classlabels_ints)
-    scores: Dim = len(intercepts)
+    scores: DimSize = len(intercepts)
     if labels == 2 and len(intercepts) <= 1:
         scores = 2
     elif not intercepts:  # one row of coefficients per class, unless there is at most one class

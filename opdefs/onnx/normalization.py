@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import part_size, require_broadcast_to, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -48,14 +48,14 @@ def group_normalization_by_group(c: InferenceContext, x: Shape, scale: Shape, bi
     return x
 
 
-def _channels(c: InferenceContext, x: Shape) -> Dim:
+def _channels(c: InferenceContext, x: Shape) -> DimSize:
     """C of [N, C, *S]."""
     if len(x) < 2:
         c.fail("the input must be [N, C, ...]", x)
     return x[1]
 
 
-def _require_lengths(c: InferenceContext, scale: Shape, bias: Shape, count: Dim, unit: str) -> None:
+def _require_lengths(c: InferenceContext, scale: Shape, bias: Shape, count: DimSize, unit: str) -> None:
     for v, name in ((scale, "scale"), (bias, "bias")):
         require_vector(c, v, count, f"the {name} must have one value per {unit}")
 

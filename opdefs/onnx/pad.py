@@ -8,7 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.contents.elements import known_dims, known_ints, move_elements
 from opdefs.rules.operands import require_single, require_vector
 from opdefs.rules.padding import pad_elements
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.lattice.dtypes import INT64_MAX
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -83,7 +83,9 @@ def _pad_all_axes(c: InferenceContext, x: Shape, amounts: Ints, mode: str) -> Sh
     return _pad_dims(c, known, range(len(known)), amounts, mode)
 
 
-def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[Dim | None], mode: str) -> Shape:
+def _pad_dims(
+    c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Sequence[DimSize | None], mode: str
+) -> Shape:
     if len(amounts) != 2 * len(axes):
         c.fail(PAIRS, tuple(amounts))
     dims = list(x)
@@ -99,12 +101,12 @@ def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Seque
     return Shape(dims)
 
 
-def _crop(size: Dim, begin: Dim, end: Dim) -> Dim:
+def _crop(size: DimSize, begin: DimSize, end: DimSize) -> DimSize:
     """The size that negative pads leave of an axis."""
     return size + minimum(begin, 0) + minimum(end, 0)
 
 
-def _require_filling(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
+def _require_filling(c: InferenceContext, size: DimSize, begin: DimSize | None, end: DimSize | None) -> None:
     """Require that an axis that grows has elements after the crop: these are the padding.
 
     Where both pads cancel each other, an empty axis stays empty. An axis that is only cropped needs no elements, but
@@ -125,7 +127,7 @@ def _require_filling(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim
         c.store.add_disjunction(text, c.source(FILLED), maximum(left, 1), left, size)
 
 
-def _advise_reflection(c: InferenceContext, left: Dim, begin: Dim, end: Dim) -> None:
+def _advise_reflection(c: InferenceContext, left: DimSize, begin: DimSize, end: DimSize) -> None:
     """Advise against reflections longer than what is left of the axis: numpy repeats them, onnxruntime rejects them."""
     message = "onnxruntime rejects reflections longer than the axis without its border; the specification sets no limit"
     amount = maximum(begin, end)
@@ -133,7 +135,7 @@ def _advise_reflection(c: InferenceContext, left: Dim, begin: Dim, end: Dim) -> 
         c.advise_at_most(amount, left - 1, message)
 
 
-def _pad_dim(c: InferenceContext, size: Dim, amount: Dim) -> Dim:
+def _pad_dim(c: InferenceContext, size: DimSize, amount: DimSize) -> DimSize:
     grown = size + amount
     if c.prove_le(0, grown) is not True:
         c.at_least(grown, 0, "negative pads must not exceed the size of the axis")

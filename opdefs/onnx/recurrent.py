@@ -6,7 +6,7 @@ import attrs
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import merge_optional, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -59,7 +59,7 @@ def recurrent_states(
     c: InferenceContext,
     x: Shape,
     cells: Cells,
-    hidden: Dim,
+    hidden: DimSize,
     gates: int,
     bias: Shape | None,
     lengths: Shape | None,
@@ -85,10 +85,10 @@ def recurrent_states(
     return Shape((batch, steps, directions, hidden) if layout else (steps, directions, batch, hidden)), last, last
 
 
-def _hidden_size(c: InferenceContext, cells: Cells, inputs: Dim, w: Shape, r: Shape) -> Dim:
+def _hidden_size(c: InferenceContext, cells: Cells, inputs: DimSize, w: Shape, r: Shape) -> DimSize:
     """H; constrains the weights W [D, gates*H, I] and R [D, gates*H, H]."""
     w, r = c.require_rank(w, 3, "W"), c.require_rank(r, 3, "R")
-    hidden: Dim = cells.hidden_size or r[2]
+    hidden: DimSize = cells.hidden_size or r[2]
     rows = GATES[c.op_def.name] * hidden
     for weights, name in ((w, "W"), (r, "R")):
         c.merge(

@@ -10,7 +10,7 @@ from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import require_vector
 from opdefs.rules.resize import keep_aspect_ratio, scale_size
 from opdefs.rules.unknowns import is_steady
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -57,8 +57,8 @@ def _drop_empty(values: PartialTensor | None) -> PartialTensor | None:
 
 
 def _sizes_of_operand(
-    c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str
-) -> Sequence[Dim | None]:
+    c: InferenceContext, old: Sequence[DimSize], sizes: PartialTensor, policy: str
+) -> Sequence[DimSize | None]:
     requested = known_dims(sizes) or (None,) * len(old)
     if any(isinstance(d, int) and d < 0 for d in requested):
         c.fail("the items of sizes must be at least 0", list(requested))
@@ -69,7 +69,7 @@ def _sizes_of_operand(
     return sound if policy == "stretch" else keep_aspect_ratio(c, old, sound, policy)
 
 
-def _require_scale(c: InferenceContext, size: Dim, new: Dim) -> None:
+def _require_scale(c: InferenceContext, size: DimSize, new: DimSize) -> None:
     """Require that the scale from a size to another one exists and is not 0: both are empty, or none is."""
     if c.store.bounds(new)[0] >= 1:
         c.at_least(size, 1, "an empty axis cannot be resized to a non-empty one")
@@ -79,7 +79,9 @@ def _require_scale(c: InferenceContext, size: Dim, new: Dim) -> None:
         c.merge(minimum(size, 1), minimum(new, 1), "the scale from an axis to its new size must be greater than 0")
 
 
-def _scale_sizes(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
+def _scale_sizes(
+    c: InferenceContext, old: Sequence[DimSize], scales: PartialTensor, cropped: bool
+) -> Sequence[DimSize | None]:
     """The floor of each size times its scale; with cropping it also depends on the region, unless the scale is 1."""
     factors = scales.elements or (None,) * len(old)
     return [None if cropped and scale != 1 else scale_size(c, d, scale) for d, scale in zip(old, factors, strict=True)]

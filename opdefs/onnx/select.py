@@ -12,7 +12,7 @@ from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.operands import require_single, require_vector
 from opdefs.rules.reshaping import transpose
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -51,7 +51,7 @@ def top_k_by_attribute(c: InferenceContext, x: Value, *, k: int, axis: int = -1)
 
 
 def _top_k(
-    c: InferenceContext, x: PartialTensor, axis: int, k: Dim, largest: bool
+    c: InferenceContext, x: PartialTensor, axis: int, k: DimSize, largest: bool
 ) -> tuple[PartialTensor, PartialTensor]:
     shape = top_k_shape(c, x.shape, axis, k)
     values, positions = top_elements(c, x, axis, shape, largest=largest)
@@ -62,7 +62,7 @@ def _top_k(
 def compress(c: InferenceContext, x: Value, condition: Value, *, axis: int | None = None) -> PartialTensor:
     """[*A, d, *B] -> [*A, count, *B] with at most d slices; without `axis`, of the flattened input."""
     if axis is None:
-        total: Dim | None = None if x.shape.dims is None else c.numel(x.shape)
+        total: DimSize | None = None if x.shape.dims is None else c.numel(x.shape)
         shape = Shape((_count_selected(c, condition, total),))
     else:
         axis = c.axis(axis, len(x.shape))
@@ -73,7 +73,7 @@ def compress(c: InferenceContext, x: Value, condition: Value, *, axis: int | Non
     return choose_slices(x, [i for i, chosen in enumerate(decided.tolist()) if chosen], axis, shape)
 
 
-def _count_selected(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
+def _count_selected(c: InferenceContext, condition: Value, size: DimSize | None) -> DimSize:
     """The number of selected slices; a condition shorter than the axis selects none beyond its end."""
     choices = c.require_rank(condition.shape, 1, "condition")[0]
     if size is not None:
@@ -93,7 +93,7 @@ def unique(c: InferenceContext, x: Value, *, axis: int | None = None, sorted_: i
     """
     at = None if axis is None else c.axis(axis, len(x.shape))
     known = distinct_slices(c, x, at, ordered=bool(sorted_))
-    flat: Dim | None = None if x.shape.dims is None else c.numel(x.shape)
+    flat: DimSize | None = None if x.shape.dims is None else c.numel(x.shape)
     total = x.shape[at] if at is not None else c.fresh("size") if flat is None else flat
     count = _unique_count(c, total) if known is None else len(known.first)
     shape = Shape((count,)) if at is None else Shape((*x.shape[:at], count, *x.shape[at + 1 :]))
@@ -108,7 +108,7 @@ def unique(c: InferenceContext, x: Value, *, axis: int | None = None, sorted_: i
     )
 
 
-def _unique_count(c: InferenceContext, total: Dim) -> Dim:
+def _unique_count(c: InferenceContext, total: DimSize) -> DimSize:
     if isinstance(total, int) and total <= 1:
         return total
     return fresh_count(c, total, 1 if c.prove_le(1, total) is True else 0)

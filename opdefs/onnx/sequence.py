@@ -13,7 +13,7 @@ from opdefs.rules.repetition import concat
 from opdefs.rules.reshaping import insert_axes
 from opdefs.rules.sequences import MAX_ITEMS, create_sequence
 from opdefs.rules.unknowns import cover_shape, element_shape
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import (
     SCALAR,
@@ -185,7 +185,7 @@ def _concat_items(
 def _concat_shapes(c: InferenceContext, shapes: Sequence[Shape], axis: int, new_axis: bool) -> Shape:
     rank = c.same_rank(*shapes)
     at = c.axis(axis, rank + new_axis)
-    dims: list[Dim] = list(shapes[0])
+    dims: list[DimSize] = list(shapes[0])
     for shape in shapes[1:]:
         for i, d in enumerate(shape):
             if i == at and not new_axis:
@@ -210,7 +210,7 @@ def split_to_sequence(
         items = split_axis(x, at, [1] * size)
         return create_sequence(c, items if keepdims else [reshape_elements(item, rest) for item in items])
     if split is None:
-        unit: tuple[Dim, ...] = (1,) if keepdims else ()
+        unit: tuple[DimSize, ...] = (1,) if keepdims else ()
         return SequenceType(TensorType(c.dtype(0), Shape((*dims[:at], *unit, *dims[at + 1 :]))), size)
     parts = _part_sizes(c, size, split)
     if isinstance(parts, list):
@@ -219,7 +219,7 @@ def split_to_sequence(
     return SequenceType(TensorType(c.dtype(0), Shape((*dims[:at], part, *dims[at + 1 :]))), count)
 
 
-def _part_sizes(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Dim, Dim | None]:
+def _part_sizes(c: InferenceContext, size: DimSize, split: Value) -> list[DimSize] | tuple[DimSize, DimSize | None]:
     """The size of each part; or one size that covers all parts, and their number."""
     sizes = known_dims(split)
     known = [s for s in sizes or () if s is not None]

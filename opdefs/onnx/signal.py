@@ -8,12 +8,12 @@ from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import require_scalar, require_single
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.unknowns import cover_dim
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
-def transform_length(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
+def transform_length(c: InferenceContext, value: PartialTensor, hint: str) -> DimSize:
     """The value of a scalar input as a size; a new unknown if the value is unknown or may be negative."""
     known = known_ints(value)
     if known and known[0] < 0:
@@ -21,7 +21,7 @@ def transform_length(c: InferenceContext, value: PartialTensor, hint: str) -> Di
     return scalar_size_or_fresh(c, value, hint)
 
 
-def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
+def _transform_length(c: InferenceContext, length: Value | None) -> DimSize | None:
     """The length in the input `dft_length`; None without that input: the size of the axis."""
     if length is None:
         return None
@@ -29,7 +29,7 @@ def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
     return transform_length(c, length, "dft_length")
 
 
-def _transform(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
+def _transform(c: InferenceContext, x: Shape, length: DimSize | None, axis: int, inverse: int, onesided: int) -> Shape:
     """The input with an axis resized to the length of the transform; the last axis is the real and imaginary parts."""
     rank = len(x)
     at = c.axis(axis, rank)
@@ -69,7 +69,9 @@ def dft(
     return _transform(c, x, _transform_length(c, length), known[0], inverse, onesided)
 
 
-def _transform_unknown_axis(c: InferenceContext, x: Shape, length: Dim | None, inverse: int, onesided: int) -> Shape:
+def _transform_unknown_axis(
+    c: InferenceContext, x: Shape, length: DimSize | None, inverse: int, onesided: int
+) -> Shape:
     """The cover of all results for an unknown axis."""
     if len(x) < 2:
         c.fail("the input must have an axis before the last one (real and imaginary part)", x)
@@ -112,7 +114,7 @@ def stft(
     require_single(c, step.shape, "`frame_step` must have exactly one element")
     stride = transform_length(c, step, "frame_step")
     if c.prove_le(1, stride) is not True:
-        frames: Dim = c.fresh("frames", 1)
+        frames: DimSize = c.fresh("frames", 1)
         c.at_least(stride, 1, "`frame_step` must be at least 1")
     else:
         frames = (samples - size) // stride + 1

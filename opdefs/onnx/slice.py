@@ -8,7 +8,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.operands import require_vector
 from opdefs.rules.parts import complete_sizes, slice_axes, split_axis
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -53,8 +53,8 @@ def _slice(
     c: InferenceContext,
     x: PartialTensor,
     axes: Ints,
-    starts: Sequence[Dim | None],
-    ends: Sequence[Dim | None],
+    starts: Sequence[DimSize | None],
+    ends: Sequence[DimSize | None],
     steps: Ints | None,
 ) -> PartialTensor:
     if not len(axes) == len(starts) == len(ends) == len(axes if steps is None else steps):
@@ -89,7 +89,7 @@ def split_by_attribute(
     return _split(c, x, at, split or _equal_parts(c, x.shape[at], c.num_outputs, False))
 
 
-def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> list[Dim]:
+def _equal_parts(c: InferenceContext, size: DimSize, count: int, uneven: bool) -> list[DimSize]:
     if not uneven:
         part = size // count
         c.merge(part * count, size, f"the axis must be divisible by {count}, the number of outputs")
@@ -100,7 +100,9 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
     return [part] * (count - 1) + [last]
 
 
-def _split(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
+def _split(
+    c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[DimSize | None]
+) -> tuple[PartialTensor, ...]:
     if len(sizes) != c.num_outputs:
         c.fail(f"split must have {c.num_outputs} items, one per output", tuple(sizes))
     return split_axis(x, axis, complete_sizes(c, x.shape[axis], sizes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contents.elements import known_ints
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -31,7 +31,7 @@ def negative_log_likelihood(
     return target.shape if reduction == "none" else SCALAR
 
 
-def _class_count(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
+def _class_count(c: InferenceContext, scores: Shape, target: Shape) -> DimSize:
     """The number of classes; requires that the targets have the shape of the scores without the axis of classes."""
     dims = scores.require()
     if len(dims) < 2:
@@ -42,7 +42,7 @@ def _class_count(c: InferenceContext, scores: Shape, target: Shape) -> Dim:
     return dims[1]
 
 
-def _require_classes(c: InferenceContext, target: Value, classes: Dim, ignored: int | None) -> None:
+def _require_classes(c: InferenceContext, target: Value, classes: DimSize, ignored: int | None) -> None:
     """Require that known targets are classes or `ignored`."""
     known = [label for label in known_ints(target) or () if label != ignored]
     if known and min(known) < 0:

@@ -9,7 +9,7 @@ from opdefs.rules.contents.elements import MAX_RANK, known_dims, known_ints
 from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import pad_pairs, spatial_attribute, transposed_window_size, window_size
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -59,7 +59,7 @@ def max_unpool(
         requested = known_dims(output_shape) or (None,) * (rank + 2)
         return Shape(size_or_fresh(c, d, f"unpool.{i}") for i, d in enumerate(requested))
     steps = spatial_attribute(strides, rank, 1, c, "strides")
-    sizes: list[Dim] = [
+    sizes: list[DimSize] = [
         transposed_window_size(size, kernel, step, pair, 1)
         for size, step, kernel, pair in zip(x[2:], steps, kernel_shape, pad_pairs(pads, rank, c), strict=True)
     ]
@@ -94,7 +94,7 @@ def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints |
     return Shape(dims)
 
 
-def _operand_size(c: InferenceContext, size: Dim | None, axis: int, operand: str) -> Dim:
+def _operand_size(c: InferenceContext, size: DimSize | None, axis: int, operand: str) -> DimSize:
     """A size that an operand requests; a new unknown if it is unknown or may be negative."""
     if isinstance(size, int) and size < 0:
         c.fail(f"the items of `{operand}` must be at least 0", size)

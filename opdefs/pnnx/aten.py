@@ -25,7 +25,7 @@ from opdefs.rules.contents.products import addition, multiplication, negation
 from opdefs.rules.reduction import reduce_axes
 from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.rules.sequences import create_tuple
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 
@@ -196,11 +196,11 @@ def broadcast_tensors(c: InferenceContext, tensors: TensorType | SequenceType) -
     return create_tuple(c, [TensorType(tensor.dtype, shape) for tensor in listed])
 
 
-def _axis(c: InferenceContext, dim: PartialTensor | None) -> Dim:
+def _axis(c: InferenceContext, dim: PartialTensor | None) -> DimSize:
     return 0 if dim is None else _number(c, dim, "dim")
 
 
-def _number(c: InferenceContext, argument: PartialTensor, name: str) -> Dim:
+def _number(c: InferenceContext, argument: PartialTensor, name: str) -> DimSize:
     """A computed integer; raises NotKnown without contents."""
     known = known_dims(argument)
     if known is None or len(known) != 1 or known[0] is None:

@@ -6,7 +6,7 @@ import attrs
 
 from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.operands import part_size, require_broadcast_to, require_multiple
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -94,7 +94,7 @@ def multihead_attention(
 
 def _sequence_axes(
     c: InferenceContext, heads: Heads, query: Shape, key: Shape, value: Shape
-) -> tuple[tuple[Dim, ...], Dim, Dim]:
+) -> tuple[tuple[DimSize, ...], DimSize, DimSize]:
     """The batch axis, () if it is missing, and the lengths of query and keys; constrains all three operands."""
     rank = len(query.require())
     if rank not in (2, 3):
@@ -111,7 +111,7 @@ def _sequence_axes(
 
 
 def _constrain_mask(
-    c: InferenceContext, mask: Shape | None, heads: int, batch: tuple[Dim, ...], length: Dim, keys: Dim
+    c: InferenceContext, mask: Shape | None, heads: int, batch: tuple[DimSize, ...], length: DimSize, keys: DimSize
 ) -> None:
     """Require a mask [L, S] or [N * heads, L, S]."""
     if mask is None or mask.dims is None:

@@ -9,7 +9,7 @@ from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.promotion import promote
 from opdefs.rules.repetition import concat
 from opdefs.rules.reshaping import insert_axes
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, to_partial
 from shapeinf.ops import InferenceContext
 
@@ -65,7 +65,7 @@ def _shape_with_unknown_ranks(c: InferenceContext, parts: Sequence[PartialTensor
     if rank == 1 and c.prove_le(1, sum(dims[0] for dims in ranked)) is not True:
         raise c.unknowable("the vectors may be empty, and the ranks of the other tensors are not known")
     at = read_axis(c, dim, rank)
-    least: Dim = sum(dims[at] for dims in ranked)
+    least: DimSize = sum(dims[at] for dims in ranked)
     dims = list(ranked[0])
     for i, sizes in enumerate(zip(*ranked, strict=True)):
         for d in sizes[1:] if i != at else ():

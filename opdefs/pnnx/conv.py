@@ -11,7 +11,7 @@ from opdefs.pnnx.pad import pad_axis
 from opdefs.pnnx.spatial import bounded_sizes, require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.operands import require_vector
 from opdefs.rules.window import Window, describe_windows, transposed_window_size, window_span, windows
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -85,8 +85,12 @@ def _check_weight(c: InferenceContext, weight: Shape) -> None:
 
 
 def _conv_sizes(
-    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], convolution: Convolution, padding_mode: str
-) -> tuple[Dim, ...]:
+    c: InferenceContext,
+    sizes: Sequence[DimSize],
+    kernel: Sequence[DimSize],
+    convolution: Convolution,
+    padding_mode: str,
+) -> tuple[DimSize, ...]:
     """The sizes of the output along the spatial axes."""
     require_elements(c, sizes)
     strides = spatial_values(c, convolution.stride, "stride", len(sizes), 1)
@@ -104,7 +108,7 @@ def _conv_sizes(
 
 
 def _check_padding(
-    c: InferenceContext, sizes: Sequence[Dim], pads: Sequence[tuple[Dim, Dim]], padding_mode: str
+    c: InferenceContext, sizes: Sequence[DimSize], pads: Sequence[tuple[DimSize, DimSize]], padding_mode: str
 ) -> None:
     """Require axes that are long enough for padding that repeats their elements."""
     if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
@@ -169,8 +173,8 @@ def conv_transpose(
 
 
 def _transposed_sizes(
-    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], convolution: Transposed
-) -> list[Dim]:
+    c: InferenceContext, sizes: Sequence[DimSize], kernel: Sequence[DimSize], convolution: Transposed
+) -> list[DimSize]:
     """The sizes of the output of a transposed convolution along the spatial axes."""
     rank = len(sizes)
     require_elements(c, sizes)

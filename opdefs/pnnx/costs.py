@@ -10,7 +10,7 @@ from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
 from opdefs.rules.operands import is_unit
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.formats.pnnx.expression import Argument, Call, parse, walk
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import CostContext, OpCost
@@ -110,7 +110,7 @@ def _rank(c: CostContext) -> int:
     return int(next(letter for letter in reversed(c.op_def.name) if letter.isdigit()))
 
 
-def _window(c: CostContext) -> tuple[Dim, ...]:
+def _window(c: CostContext) -> tuple[DimSize, ...]:
     sizes = c.attribute("kernel_size")
     listed = sizes if isinstance(sizes, tuple) else (sizes,)
     kernel = tuple([size for size in listed if isinstance(size, int)])
@@ -191,7 +191,7 @@ def recurrent(c: CostContext) -> OpCost:
     """All layers and directions; with `proj_size` each state is projected."""
     x = c.input(0)
     steps = x[0] if len(x) == 2 or not c.attribute("batch_first", False) else x[1]
-    batch: Dim = 1 if len(x) == 2 else x[0] if c.attribute("batch_first", False) else x[1]
+    batch: DimSize = 1 if len(x) == 2 else x[0] if c.attribute("batch_first", False) else x[1]
     hidden, projected = c.integer("hidden_size"), c.integer("proj_size")
     directions = 2 if c.attribute("bidirectional", False) else 1
     biases = 2 if c.attribute("bias", True) else 0
@@ -225,7 +225,7 @@ def multihead_attention(c: CostContext) -> OpCost:
     if heads < 1:
         raise NotKnown("the number of heads is not known")
     at = 1 if len(q) == 3 and c.attribute("batch_first", False) else 0
-    batch: Dim = 1 if len(q) == 2 else q[1 - at]
+    batch: DimSize = 1 if len(q) == 2 else q[1 - at]
     extra = bool(c.attribute("add_bias_kv", False)) + bool(c.attribute("add_zero_attn", False))
     keys = c.sum(k[at], extra)
     size = embed // heads
@@ -305,7 +305,7 @@ _CONVERSIONS = frozenset({"size", "int", "torch.bool", "torch.float", "torch.lon
 def expression(c: CostContext) -> OpCost:
     """One operation for each element of the result of each function of tensors; numbers are not counted."""
     stack: list[Shape | None] = []
-    operations: list[Dim] = []
+    operations: list[DimSize] = []
     for node in walk(parse(c.text("expr"))):
         items = stack[len(stack) - len(node.items) :]
         del stack[len(stack) - len(node.items) :]
@@ -331,7 +331,7 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     return Shape(map(_broadcast_dim, zip(*aligned, strict=True)))
 
 
-def _broadcast_dim(sizes: Sequence[Dim]) -> Dim:
+def _broadcast_dim(sizes: Sequence[DimSize]) -> DimSize:
     """The number that is not 1, else the largest size: the others are equal to it, or 1."""
     distinct = list(dict.fromkeys(size for size in sizes if not is_unit(size)))
     numbers = [size for size in distinct if isinstance(size, int)]

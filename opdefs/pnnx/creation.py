@@ -18,7 +18,7 @@ from opdefs.rules.numbers import read_dims
 from opdefs.rules.operands import require_count
 from opdefs.rules.ranges import require_order, step_sign
 from opdefs.rules.reshaping import shape_of_sizes
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
 from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext, Value
@@ -163,7 +163,7 @@ def _require_direction(c: InferenceContext, numbers: Sequence[PartialTensor]) ->
         require_order(c, first, last, direction, "step must lead from start to end", first, last, step)
 
 
-def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> Dim:
+def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> DimSize:
     """The number of steps, which torch computes in float64."""
     first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
     if all(isinstance(number, (int, float)) for number in (first, last, step)):

@@ -25,7 +25,7 @@ from opdefs.rules.contents.float_intervals import APPROXIMATIONS
 from opdefs.rules.contents.floats import FloatArithmetic, float_operation
 from opdefs.rules.contents.logic import logical_xor
 from opdefs.rules.contents.numpy_functions import numpy_function
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -33,7 +33,7 @@ _EXACT_TYPES = frozenset({"int64", "int32", "int16", "int8", "uint8", "float32",
 _MAX_SHIFT = 62
 _MAX_DIVISOR = 2**20
 
-DimOperation = Callable[..., Dim | None]
+DimOperation = Callable[..., DimSize | None]
 
 
 def contents(
@@ -87,10 +87,10 @@ def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | No
 def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:
     """The functions on integers; the result is None where a divisor may be 0 or of either sign."""
 
-    def absolute(d: Dim) -> Dim | None:
+    def absolute(d: DimSize) -> DimSize | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else maximum(d, -d)
 
-    def sign(d: Dim) -> Dim | None:
+    def sign(d: DimSize) -> DimSize | None:
         return maximum(minimum(d, 1), -1)
 
     extremes: dict[str, DimOperation] = {name: maximum if name.startswith("max") else minimum for name in EXTREMES}
@@ -114,7 +114,7 @@ def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:
 def _shift(name: str) -> DimOperation:
     """A shift by a known number of bits: a product or a floored quotient."""
 
-    def apply(a: Dim, b: Dim) -> Dim | None:
+    def apply(a: DimSize, b: DimSize) -> DimSize | None:
         if not isinstance(b, int) or not 0 <= b <= _MAX_SHIFT:
             return None
         return a << b if isinstance(a, int) and name == "lshift" else a * 2**b if name == "lshift" else a // 2**b

@@ -10,7 +10,7 @@ from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import is_kind, require_kind
 from opdefs.rules.numbers import read_dim, read_int
 from opdefs.rules.operands import require_choice, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -70,7 +70,7 @@ def stft(
         return TensorType(dtype, Shape.unknown())
     lead, samples = _signal_axes(c, input)
     count = count_frames(c, samples, sizes, frames.center, pad_mode)
-    bins: Dim = c.fresh("bins", 1, sizes.length) if onesided is None else _bins(sizes.length, onesided)
+    bins: DimSize = c.fresh("bins", 1, sizes.length) if onesided is None else _bins(sizes.length, onesided)
     return TensorType(dtype, Shape((*lead, bins, count, *((2,) if real_result else ()))))
 
 
@@ -82,7 +82,7 @@ def _is_complex(c: InferenceContext) -> bool | None:
     return None if None in present else False
 
 
-def _signal_axes(c: InferenceContext, x: Shape) -> tuple[tuple[Dim, ...], Dim]:
+def _signal_axes(c: InferenceContext, x: Shape) -> tuple[tuple[DimSize, ...], DimSize]:
     """The batch axis, () if it is missing, and the number of samples."""
     if len(x) not in (1, 2):
         c.fail("the signal must have rank 1 or 2", x)
@@ -94,7 +94,7 @@ def _bins(length: int, onesided: bool) -> int:
     return length // 2 + 1 if onesided else length
 
 
-def count_frames(c: InferenceContext, samples: Dim, sizes: FrameSizes, center: bool, pad_mode: str) -> Dim:
+def count_frames(c: InferenceContext, samples: DimSize, sizes: FrameSizes, center: bool, pad_mode: str) -> DimSize:
     """The number of frames in a signal, which with `center` is first padded at both ends by half a frame."""
     if center:
         half = sizes.length // 2
@@ -138,7 +138,7 @@ def istft(
     return TensorType(dtype, Shape((*lead, samples)))
 
 
-def _require_bins(c: InferenceContext, bins: Dim, length: int, onesided: bool | None) -> None:
+def _require_bins(c: InferenceContext, bins: DimSize, length: int, onesided: bool | None) -> None:
     """Require the number of frequencies of frames of this length; either number if `onesided` is None."""
     message = "the spectrogram must have n_fft frequencies, or n_fft // 2 + 1 if it is one-sided"
     if onesided is None:
@@ -147,7 +147,7 @@ def _require_bins(c: InferenceContext, bins: Dim, length: int, onesided: bool | 
         c.merge(bins, _bins(length, onesided), message)
 
 
-def read_samples(c: InferenceContext, length: object) -> Dim:
+def read_samples(c: InferenceContext, length: object) -> DimSize:
     """The requested number of samples; a new unknown if it is unknown or may be negative."""
     known = read_dim(c, length, "length")
     if known is None or c.prove_le(0, known) is None:
@@ -156,7 +156,9 @@ def read_samples(c: InferenceContext, length: object) -> Dim:
     return known
 
 
-def count_samples(c: InferenceContext, count: Dim, sizes: FrameSizes, center: bool, length: Dim | None) -> Dim:
+def count_samples(
+    c: InferenceContext, count: DimSize, sizes: FrameSizes, center: bool, length: DimSize | None
+) -> DimSize:
     """The number of samples that frames cover, without the padding of `center`; or `length`, if it is not None."""
     if length is not None:
         return length

@@ -13,7 +13,7 @@ from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import Window, windows
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -97,7 +97,7 @@ def fold(c: InferenceContext, input: Shape, *, output_size: object, patches: Pat
     points = prod(window.kernel_shape)
     c.divisible(rows, points, "the product of kernel_size must divide the channels of the input")
     requested = requested_sizes(c, output_size, "output_size", 2)
-    sizes: list[Dim] = [c.fresh("fold") if d is None else d for d in requested]
+    sizes: list[DimSize] = [c.fresh("fold") if d is None else d for d in requested]
     require_elements(c, sizes)
     if None not in requested:
         counts = windows(c, sizes, window.kernel_shape, window)

@@ -26,7 +26,7 @@ from opdefs.rules.operands import require_broadcast_to
 from opdefs.rules.repetition import broadcast_elements
 from opdefs.rules.unknowns import fresh_count, nonzero_count
 from shapeinf.errors import ModelError, ShapeError
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.formats.pnnx.expression import Expression, ListOf, Literal, parse
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, to_partial
 from shapeinf.ops import InferenceContext, Value
@@ -272,5 +272,5 @@ def _diagonal_shape(c: InferenceContext, input: Shape, offset: int) -> Shape:
     if len(dims) != 2:
         c.fail("the input must be a vector or a matrix", input)
     rows, columns = dims[0] + min(offset, 0), dims[1] - max(offset, 0)
-    size: Dim = rows if rows == columns else minimum(rows, columns)
+    size: DimSize = rows if rows == columns else minimum(rows, columns)
     return Shape((clamp_at_zero(c, size),))

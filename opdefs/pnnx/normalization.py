@@ -10,7 +10,7 @@ from opdefs.pnnx.promotion import promote, to_float
 from opdefs.pnnx.spatial import spatial_rank
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.operands import part_size, require_vector
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -84,7 +84,7 @@ def group_norm(
     return input
 
 
-def _constrain_statistics(c: InferenceContext, input: Shape, channels: Dim, groups: int) -> None:
+def _constrain_statistics(c: InferenceContext, input: Shape, channels: DimSize, groups: int) -> None:
     """Require groups of equal size; torch rejects an input with a single element per group."""
     size = part_size(c, channels, groups, "num_groups must divide the channels")
     if input.dims is not None:
@@ -168,7 +168,7 @@ def pairwise_distance(c: InferenceContext, x1: TensorType, x2: TensorType, *, ke
     return TensorType(dtype, Shape((*differences.dims[:-1], *((1,) if keepdim and differences.dims else ()))))
 
 
-def channels_of(c: InferenceContext, input: Shape) -> Dim:
+def channels_of(c: InferenceContext, input: Shape) -> DimSize:
     """The size C of [N, C, *S]."""
     dims = input.require()
     if len(dims) < 2:
@@ -178,7 +178,7 @@ def channels_of(c: InferenceContext, input: Shape) -> Dim:
 
 def _constrain_channels(
     c: InferenceContext,
-    channels: Dim,
+    channels: DimSize,
     weight: Shape | None,
     bias: Shape | None,
     running_mean: Shape | None = None,
@@ -190,7 +190,7 @@ def _constrain_channels(
         require_vector(c, parameter, channels, f"{name} must have one element for each channel")
 
 
-def _require_several(c: InferenceContext, sizes: Sequence[Dim]) -> None:
+def _require_several(c: InferenceContext, sizes: Sequence[DimSize]) -> None:
     """Require more than one element, of which torch computes statistics."""
     count = c.numel(sizes)
     if count == 0 or c.prove_le(1, count) is not True:  # torch accepts empty inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.spatial import require_elements, spatial_rank
 from opdefs.rules.numbers import read_dims
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -77,7 +77,7 @@ def _check_rank(c: InferenceContext, input: Shape, count: int, mode: str) -> Non
         c.fail(f"with mode={mode}, pad must have two items for each axis but the batch and the channels", input)
 
 
-def pad_axis(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | None, mode: str) -> Dim:
+def pad_axis(c: InferenceContext, size: DimSize, before: DimSize | None, after: DimSize | None, mode: str) -> DimSize:
     """The size of a padded axis; negative amounts crop."""
     if before is None or after is None:
         return c.fresh("pad")
@@ -96,12 +96,12 @@ def pad_axis(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | No
     return grown
 
 
-def _largest(before: Dim, after: Dim) -> Dim:
+def _largest(before: DimSize, after: DimSize) -> DimSize:
     return before if before == after else maximum(before, after)
 
 
-def _require_crop(c: InferenceContext, size: Dim, *amounts: Dim) -> None:
+def _require_crop(c: InferenceContext, size: DimSize, *amounts: DimSize) -> None:
     """Require that the axis has the elements that negative padding crops, without those that are added."""
-    cropped: list[Dim] = [minimum(a, 0) for a in amounts if c.prove_le(0, a) is not True]
+    cropped: list[DimSize] = [minimum(a, 0) for a in amounts if c.prove_le(0, a) is not True]
     if cropped:
         c.at_least(sum(cropped, size), 0, CROP)

@@ -16,7 +16,7 @@ from opdefs.pnnx.spatial import (
     split_axes,
 )
 from opdefs.rules.window import Window, transposed_window_size, windows
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import InputContents
 from shapeinf.lattice import SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -119,7 +119,7 @@ def _adaptive_shape(c: InferenceContext, input: Shape, output_size: object, chan
     return Shape((*lead, channels, *adapted))
 
 
-def _adaptive_size(c: InferenceContext, requested: Dim | None) -> Dim:
+def _adaptive_size(c: InferenceContext, requested: DimSize | None) -> DimSize:
     if requested is None:
         return c.fresh("adaptive")
     c.at_least(requested, 0, "the items of output_size must be at least 0")

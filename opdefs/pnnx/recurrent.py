@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.pnnx.dialect import pnnx
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -63,7 +63,7 @@ def recurrent(
         c.fail("the input must have rank 2 or 3", input)
     c.merge(dims[-1], cells.input_size, "the last axis of the input must have input_size elements")
     c.at_least(dims[1 if cells.batch_first and len(dims) == 3 else 0], 1, "the sequence must have at least one step")
-    batch: tuple[Dim, ...] = () if len(dims) == 2 else (dims[0],) if cells.batch_first else (dims[1],)
+    batch: tuple[DimSize, ...] = () if len(dims) == 2 else (dims[0],) if cells.batch_first else (dims[1],)
     states = [Shape((cells.num_layers * cells.directions, *batch, cells.output_size))]
     if c.op_def.name == "nn.LSTM":
         states.append(Shape((cells.num_layers * cells.directions, *batch, cells.hidden_size)))

@@ -16,7 +16,7 @@ from opdefs.rules.operands import prove_unit, require_broadcast_size, require_br
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import tile as tile_axes
 from opdefs.rules.reshaping import flip as flip_axes
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -41,14 +41,14 @@ def expand(c: InferenceContext, input: Value, *, sizes: object) -> PartialTensor
     return broadcast_elements(input, Shape((*new, *old)))
 
 
-def _expand_unknown_rank(c: InferenceContext, requested: Sequence[Dim | None]) -> Shape:
+def _expand_unknown_rank(c: InferenceContext, requested: Sequence[DimSize | None]) -> Shape:
     """The sizes to which a tensor of unknown rank expands; a new unknown for a size that may be -1."""
     known = (d is not None and c.prove_le(0, d) is True for d in requested)
     pairs = zip(requested, known, strict=True)
     return Shape(d if is_size and d is not None else c.fresh(f"expand.{i}") for i, (d, is_size) in enumerate(pairs))
 
 
-def _new_axis(c: InferenceContext, size: Dim | None, axis: int) -> Dim:
+def _new_axis(c: InferenceContext, size: DimSize | None, axis: int) -> DimSize:
     if size is None:
         return c.fresh(f"expand.{axis}")
     if c.prove_le(0, size) is not True:
@@ -56,7 +56,7 @@ def _new_axis(c: InferenceContext, size: Dim | None, axis: int) -> Dim:
     return size
 
 
-def _expand_size(c: InferenceContext, d: Dim, size: Dim | None, axis: int) -> Dim:
+def _expand_size(c: InferenceContext, d: DimSize, size: DimSize | None, axis: int) -> DimSize:
     """The requested size of an axis; its own size for a requested -1."""
     if size == -1:
         return d
@@ -93,7 +93,7 @@ def tile(c: InferenceContext, input: Value, *, dims: object) -> PartialTensor:
     return _repeat_axes(c, input, (*(1,) * (len(input.shape) - len(counts)), *counts))
 
 
-def _repeat_axes(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) -> PartialTensor:
+def _repeat_axes(c: InferenceContext, x: PartialTensor, counts: Sequence[DimSize | None]) -> PartialTensor:
     if len(counts) > MAX_RANK:
         c.fail(f"the output must have at most {MAX_RANK} axes", len(counts))
     if x.shape.dims is None:
@@ -133,7 +133,7 @@ def repeat_interleave(
     return repeat_slices(input, counts, None if dim is None else axis, result)
 
 
-def _interleaved_size(c: InferenceContext, size: Dim, repeats: PartialTensor, output_size: object) -> Dim:
+def _interleaved_size(c: InferenceContext, size: DimSize, repeats: PartialTensor, output_size: object) -> DimSize:
     """The sum of `repeats`, which has one item for each slice or one for all."""
     counts = known_dims(repeats)
     stated = read_dim(c, output_size, "output_size")

@@ -8,7 +8,7 @@ from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.spatial import requested_sizes, require_elements
 from opdefs.rules.numbers import check_count
 from opdefs.rules.resize import scale_by_text
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -54,18 +54,18 @@ def upsample_bilinear(c: InferenceContext, input: Shape, *, size: object = (), s
     return interpolate(c, input, size=size, scale_factor=scale_factor, mode="bilinear")
 
 
-def _read_sizes(c: InferenceContext, size: object, rank: int) -> list[Dim]:
+def _read_sizes(c: InferenceContext, size: object, rank: int) -> list[DimSize]:
     return [c.fresh("resize", 1) if new is None else new for new in requested_sizes(c, size, "size", rank)]
 
 
-def _scale_sizes(c: InferenceContext, sizes: Sequence[Dim], scale_factor: object) -> list[Dim]:
+def _scale_sizes(c: InferenceContext, sizes: Sequence[DimSize], scale_factor: object) -> list[DimSize]:
     scales = scale_factor if isinstance(scale_factor, tuple) else (scale_factor,) * len(sizes)
     check_count(c, scales, "scale_factor", len(sizes), "spatial axis")
     scaled = [_scale_size(c, size, scale) for size, scale in zip(sizes, scales, strict=True)]
     return [c.fresh("resize") if new is None else new for new in scaled]
 
 
-def _scale_size(c: InferenceContext, size: Dim, scale: object) -> Dim | None:
+def _scale_size(c: InferenceContext, size: DimSize, scale: object) -> DimSize | None:
     if type(scale) is int or isinstance(scale, float):
         return scale_by_text(c, size, float(scale))
     if scale is None or not isinstance(scale, (bool, str, tuple)):

@@ -17,7 +17,7 @@ from opdefs.rules.numbers import check_count, read_dim, read_dims
 from opdefs.rules.operands import is_unit, require_broadcast_to
 from opdefs.rules.parts import HUGE, count_from_front, select_index, slice_axes
 from opdefs.rules.reshaping import shape_of_sizes
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -31,7 +31,7 @@ def select(c: InferenceContext, input: Value, *, dim: object, index: object) -> 
     return _select(c, input, axis, read_dim(c, index, "index"))
 
 
-def _select(c: InferenceContext, x: PartialTensor, axis: int, index: Dim | None) -> PartialTensor:
+def _select(c: InferenceContext, x: PartialTensor, axis: int, index: DimSize | None) -> PartialTensor:
     constrain_indices(c, PartialTensor("int64", SCALAR, (index,)), x.shape[axis])
     return select_index(c, x, axis, index)
 
@@ -62,10 +62,10 @@ class _Axis:
     """The part of one axis: a slice, or, if it `selects`, the element at an index. None is unknown."""
 
     axis: int
-    start: Dim | None
-    end: Dim | None
+    start: DimSize | None
+    end: DimSize | None
     step: int | None
-    index: Dim | None = None
+    index: DimSize | None = None
     selects: bool = False
 
 
@@ -104,7 +104,7 @@ _LISTS = {"starts": 0, "ends": HUGE, "steps": 1, "selects": HUGE}
 """The arguments that are lists with an item for each axis, and the items of an absent list."""
 
 
-def _read_list(c: InferenceContext, slices: Slices, name: str, count: int, default: int) -> Sequence[Dim | None]:
+def _read_list(c: InferenceContext, slices: Slices, name: str, count: int, default: int) -> Sequence[DimSize | None]:
     """The items of a list, None for unknown ones."""
     value = getattr(slices, name)
     if value is None:

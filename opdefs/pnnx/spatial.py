@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.numbers import check_count, read_dims, read_ints
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -26,7 +26,7 @@ def spatial_values(c: InferenceContext, values: object, name: str, rank: int, le
     return listed
 
 
-def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -> list[Dim | None]:
+def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -> list[DimSize | None]:
     """A size for each spatial axis, None if it is unknown; a single one stands for all.
 
     `values` is None for a computed list of unknown length.
@@ -39,8 +39,8 @@ def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -
 
 
 def bounded_sizes(
-    c: InferenceContext, output_size: object, bounds: Sequence[tuple[Dim, Dim]], outer: int, message: str
-) -> list[Dim]:
+    c: InferenceContext, output_size: object, bounds: Sequence[tuple[DimSize, DimSize]], outer: int, message: str
+) -> list[DimSize]:
     """The spatial sizes that `output_size` requests, each within bounds; items of the `outer` axes may precede them.
 
     `output_size` is None for a computed list of unknown length.
@@ -56,7 +56,9 @@ def bounded_sizes(
     return sizes
 
 
-def split_axes(c: InferenceContext, input: Shape, rank: int) -> tuple[tuple[Dim, ...], Dim, tuple[Dim, ...]]:
+def split_axes(
+    c: InferenceContext, input: Shape, rank: int
+) -> tuple[tuple[DimSize, ...], DimSize, tuple[DimSize, ...]]:
     """The batch axis, () if it is missing, the channels and the spatial sizes of an input."""
     if input.dims is None:
         raise c.unknowable("the rank of the input is unknown, and with it whether there is a batch axis")
@@ -66,7 +68,7 @@ def split_axes(c: InferenceContext, input: Shape, rank: int) -> tuple[tuple[Dim,
     return input.dims[:lead], input.dims[lead], input.dims[lead + 1 :]
 
 
-def require_elements(c: InferenceContext, sizes: Sequence[Dim]) -> None:
+def require_elements(c: InferenceContext, sizes: Sequence[DimSize]) -> None:
     """Require axes that are not empty; most operators accept only an empty batch."""
     for size in sizes:
         c.at_least(size, 1, "no axis of the input but the batch may be empty")

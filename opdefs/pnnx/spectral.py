@@ -14,7 +14,7 @@ from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import require_kind
 from opdefs.pnnx.promotion import to_float
 from opdefs.rules.numbers import check_count, read_dims, read_ints
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -72,7 +72,7 @@ def _transform(c: InferenceContext, x: Shape, s: object, dim: object) -> TensorT
 
 
 def _transformed_axes(
-    c: InferenceContext, rank: int, sizes: Sequence[Dim | None] | None, dim: object
+    c: InferenceContext, rank: int, sizes: Sequence[DimSize | None] | None, dim: object
 ) -> tuple[int, ...]:
     if dim is not None:
         return c.axes(read_ints(c, dim, "dim"), rank)
@@ -83,7 +83,7 @@ def _transformed_axes(
     return tuple(range(rank - len(sizes), rank))
 
 
-def _length(c: InferenceContext, size: Dim, requested: Dim | None, *, last: bool) -> Dim:
+def _length(c: InferenceContext, size: DimSize, requested: DimSize | None, *, last: bool) -> DimSize:
     """The size of a transformed axis; a requested -1 is the size of the input, None is unknown."""
     if requested is None or c.prove_le(0, requested) is None:
         return c.fresh("transform", 1)

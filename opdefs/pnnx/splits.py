@@ -9,7 +9,7 @@ from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.numbers import read_dims, read_int
 from opdefs.rules.parts import HUGE, complete_sizes, select_index, slice_axes, split_axis
 from opdefs.rules.sequences import create_sequence
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import PartialTensor, TensorType, Type
 from shapeinf.ops import InferenceContext, Value
 
@@ -42,7 +42,9 @@ def chunk(c: InferenceContext, input: Value, *, chunks: object, dim: object = 0)
     return _split_evenly(c, input, axis, ceildiv(input.shape[axis], count), count)
 
 
-def _split_evenly(c: InferenceContext, x: PartialTensor, axis: int, step: Dim, most: int | None) -> tuple[Type, ...]:
+def _split_evenly(
+    c: InferenceContext, x: PartialTensor, axis: int, step: DimSize, most: int | None
+) -> tuple[Type, ...]:
     """Parts of one size, the last one smaller; an empty axis has `most` parts, one if that is None."""
     size = x.shape[axis]
     count = _part_count(c, size, step, most)
@@ -62,7 +64,7 @@ def _split_evenly(c: InferenceContext, x: PartialTensor, axis: int, step: Dim, m
     return _outputs(c, split_axis(x, axis, [step] * (count - 1) + [last]))
 
 
-def _part_count(c: InferenceContext, size: Dim, step: Dim, most: int | None) -> Dim | None:
+def _part_count(c: InferenceContext, size: DimSize, step: DimSize, most: int | None) -> DimSize | None:
     """The number of parts of one size; None if it is unknown."""
     if most == 1:
         return 1
@@ -87,7 +89,7 @@ def tensor_split(
     return _outputs(c, split_axis(input, axis, [(size + (count - 1 - i)) // count for i in range(count)]))
 
 
-def _split_at(c: InferenceContext, x: PartialTensor, axis: int, indices: Sequence[Dim | None]) -> tuple[Type, ...]:
+def _split_at(c: InferenceContext, x: PartialTensor, axis: int, indices: Sequence[DimSize | None]) -> tuple[Type, ...]:
     _check_parts(c, len(indices) + 1)
     ends = zip((0, *indices), (*indices, HUGE), strict=True)
     return _outputs(c, [slice_axes(c, x, [axis], [start], [end], [1], as_python=True) for start, end in ends])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from opdefs.rules.contents.elements import compare_eq, logical_not, nonnegative_condition
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.expr import Dimension, DimSize, maximum
 from shapeinf.lattice import (
     Alternatives,
     Condition,
@@ -41,7 +41,7 @@ def truth_of_number(c: InferenceContext, element: Element) -> Truth:
     return c.decide(logical_not(compare_eq(c, element, 0)))
 
 
-def index_conditions(c: InferenceContext, index: Dim, count: int) -> list[Truth]:
+def index_conditions(c: InferenceContext, index: DimSize, count: int) -> list[Truth]:
     """For each of `count` branches whether `index` selects it; one out of range selects the last branch."""
     last = count - 1
     outside = nonnegative_condition(maximum(-index - 1, index - last))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.contents.products import ELLIPSIS
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -40,7 +40,7 @@ def einsum(
     terms = left.split(",")
     if len(terms) != len(operands):
         c.fail("the equation must have a term for each operand", equation, f"{len(operands)} operands")
-    sizes: dict[str, Dim] = {}
+    sizes: dict[str, DimSize] = {}
     spread = Shape(())
     for term, operand in zip(terms, operands, strict=True):
         spread = _read_term(c, term, operand, sizes, spread, repeats_broadcast)
@@ -60,7 +60,7 @@ def einsum(
 
 
 def _read_term(
-    c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape, repeats_broadcast: bool
+    c: InferenceContext, term: str, operand: Shape, sizes: dict[str, DimSize], spread: Shape, repeats_broadcast: bool
 ) -> Shape:
     """Record the sizes of an operand's letters in `sizes`; returns `spread` broadcast with its ellipsis axes."""
     head, dots, tail = term.partition(ELLIPSIS)
@@ -86,9 +86,9 @@ def _read_term(
     return c.broadcast(spread, Shape(dims[len(head) : end])) if dots else spread
 
 
-def _merge_repeats(c: InferenceContext, extents: Sequence[tuple[str, Dim]]) -> list[tuple[str, Dim]]:
+def _merge_repeats(c: InferenceContext, extents: Sequence[tuple[str, DimSize]]) -> list[tuple[str, DimSize]]:
     """Each letter of an operand once, with the merged size of its axes."""
-    merged: dict[str, Dim] = {}
+    merged: dict[str, DimSize] = {}
     for letter, size in extents:
         merged[letter] = c.merge(merged.get(letter, size), size, f"the axes {letter} of an operand must be equal")
     return list(merged.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.ops import CostContext, CostRule, OpCost
 
 
@@ -73,7 +73,7 @@ def scattering(updates: int, reduces: Callable[[CostContext], bool]) -> CostRule
     return cost
 
 
-def pooling(kernel: Callable[[CostContext], Sequence[Dim]], operations: int = 1) -> CostRule:
+def pooling(kernel: Callable[[CostContext], Sequence[DimSize]], operations: int = 1) -> CostRule:
     """`operations` for each element of each window."""
 
     def cost(c: CostContext) -> OpCost:

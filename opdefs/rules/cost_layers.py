@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.rules.cost_elements import SOFTMAX
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.ops import CostContext, OpCost
 
 CELLS = {"RNN": (1, 1), "GRU": (3, 8), "LSTM": (4, 9)}
@@ -16,7 +16,14 @@ the reset product, and `(1 - z)*n + z*h`.
 
 
 def recurrent(
-    c: CostContext, cell: str, steps: Dim, batch: Dim, inputs: Dim, units: Dim, biases: int, directions: int = 1
+    c: CostContext,
+    cell: str,
+    steps: DimSize,
+    batch: DimSize,
+    inputs: DimSize,
+    units: DimSize,
+    biases: int,
+    directions: int = 1,
 ) -> OpCost:
     """One product of [inputs + units] by units for each gate and step; `biases` vectors are added to each gate."""
     gates, operations = CELLS[cell]
@@ -26,7 +33,13 @@ def recurrent(
 
 
 def attention(
-    c: CostContext, heads: Dim, queries: Dim, keys: Dim, depth: Dim, value_depth: Dim, masks: int = 0
+    c: CostContext,
+    heads: DimSize,
+    queries: DimSize,
+    keys: DimSize,
+    depth: DimSize,
+    value_depth: DimSize,
+    masks: int = 0,
 ) -> OpCost:
     """Scores, their scale, masks and softmax, and the sum of values; `heads` are those of the whole batch.
 
@@ -37,7 +50,7 @@ def attention(
     return OpCost(macs=macs, operations=c.product(SOFTMAX + 1 + masks, scores))
 
 
-def transform(c: CostContext, count: Dim, length: Dim, real: bool = False) -> OpCost:
+def transform(c: CostContext, count: DimSize, length: DimSize, real: bool = False) -> OpCost:
     """`count` fast Fourier transforms: `5*n*log2(n)` operations each for length n, half of that for real ones."""
     if not isinstance(length, int):
         raise NotKnown("the operations of a transform of symbolic length are not a polynomial: bind the length")

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import CostContext, CostRule, OpCost
 
 
-def contraction(c: CostContext, output: Shape | Sequence[Dim], depth: Dim, biased: bool = False) -> OpCost:
+def contraction(c: CostContext, output: Shape | Sequence[DimSize], depth: DimSize, biased: bool = False) -> OpCost:
     """`depth` multiply-accumulates for each element of the output, and one addition if `biased`."""
     return OpCost(macs=c.product(depth, *output), operations=c.elements(output) if biased else 0)
 
@@ -80,7 +80,7 @@ def einsum(equation: str, operands: Sequence[Shape], c: CostContext) -> OpCost:
     texts = inputs.split(",")
     if len(texts) != len(operands):
         raise _mismatch()
-    sizes: dict[str, Dim] = {}
+    sizes: dict[str, DimSize] = {}
     for text, shape in zip(texts, operands, strict=True):
         for index, size in zip(_indices(text, len(shape)), shape, strict=True):
             if sizes.get(index, 1) == 1:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opdefs.rules.contents.elements import is_float
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import Element, HandleType, PartialTensor, SequenceType, Shape, TensorType, Type
 
-Extrapolation = Callable[[Dim], Type]
+Extrapolation = Callable[[DimSize], Type]
 """The type of a carried value as a function of the trip count."""
 
 
@@ -32,7 +32,7 @@ def _extrapolate_tensor(old: TensorType, new: TensorType) -> Extrapolation | Non
     increments = [n - o for o, n in zip(start, new.shape.dims, strict=True)]
     element_increments = None if any(increments) else _element_increments(old, new)
 
-    def grow(trips: Dim) -> Type:
+    def grow(trips: DimSize) -> Type:
         shape = Shape(d + increment * trips for d, increment in zip(start, increments, strict=True))
         if element_increments is None or old.elements is None:
             return PartialTensor(old.dtype, shape, None)
@@ -43,7 +43,7 @@ def _extrapolate_tensor(old: TensorType, new: TensorType) -> Extrapolation | Non
     return grow
 
 
-def _element_increments(old: TensorType, new: TensorType) -> list[Dim] | None:
+def _element_increments(old: TensorType, new: TensorType) -> list[DimSize] | None:
     """The increment of each known element; None where contents are unknown or not integers."""
     if old.elements is None or new.elements is None:
         return None
@@ -80,7 +80,7 @@ def _extrapolate_handle(old: Type, new: Type) -> Extrapolation | None:
     return lambda trips: HandleType(new.dtype, new.shape, new.values, first + increment * trips)
 
 
-def confirm(formula: Extrapolation, trips: Dim, after: Type) -> Extrapolation | None:
+def confirm(formula: Extrapolation, trips: DimSize, after: Type) -> Extrapolation | None:
     """The formula, if it gives the type `after` some trips; without the contents of list items, if only these differ.
 
     None if neither agrees with the type.

@@ -9,7 +9,7 @@ from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import extremes
 from opdefs.rules.contents.rearrangement import index_array, pick_batches, take_along_axis
 from opdefs.rules.contents.updates import Combine, replace_element, update_elements, update_rule
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -165,7 +165,7 @@ def infer_index_length(c: InferenceContext, x: Shape, indices: Shape, updates: S
     return None if depth is None or depth < 0 else depth
 
 
-def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim, *, from_end: bool = True) -> None:
+def constrain_indices(c: InferenceContext, indices: PartialTensor, size: DimSize, *, from_end: bool = True) -> None:
     """Require that indices lie inside an axis: all that are known, or the extremes.
 
     Negative indices count from the end of the axis; without `from_end`, they are errors.
@@ -181,14 +181,14 @@ def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim, *,
         _require_nonempty(c, indices.shape, size)
 
 
-def _require_nonempty(c: InferenceContext, indices: Shape, size: Dim) -> None:
+def _require_nonempty(c: InferenceContext, indices: Shape, size: DimSize) -> None:
     """Require that an axis is not empty if there is an index into it."""
     if indices.dims is not None and c.store.bounds(c.numel(indices))[0] >= 1:
         c.at_least(size, 1, INDEX_RANGE)
 
 
 def constrain_index_tuples(
-    c: InferenceContext, indices: PartialTensor, sizes: tuple[Dim, ...], *, from_end: bool = True
+    c: InferenceContext, indices: PartialTensor, sizes: tuple[DimSize, ...], *, from_end: bool = True
 ) -> None:
     """Require that tuples, the last axis of `indices`, lie inside axes of these sizes. See `constrain_indices`."""
     if len(sizes) == 1:
@@ -200,9 +200,11 @@ def constrain_index_tuples(
         _constrain_index_range(c, extremes(c, PartialTensor(indices.dtype, Shape((len(part),)), part)), size, from_end)
 
 
-def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Dim]], size: Dim, from_end: bool) -> None:
+def _constrain_index_range(
+    c: InferenceContext, bounds: tuple[list[DimSize], list[DimSize]], size: DimSize, from_end: bool
+) -> None:
     lows, highs = bounds
-    lowest: Dim = -size if from_end else 0
+    lowest: DimSize = -size if from_end else 0
     if isinstance(size, int) and isinstance(lowest, int):
         for index in (*lows, *highs):
             if isinstance(index, int) and not lowest <= index < size:

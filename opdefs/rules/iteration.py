@@ -15,7 +15,7 @@ from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.extrapolation import Extrapolation, confirm, extrapolate
 from shapeinf.constraints.conditions import excludes, try_condition
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
+from shapeinf.expr import Dimension, DimSize, maximum, minimum, substitute
 from shapeinf.expr.extremum import expand_maximum
 from shapeinf.lattice import (
     Alternatives,
@@ -46,7 +46,7 @@ ENDLESS = 2**31 - 1
 class LoopResult:
     """The trip count of a loop, its carried values after the last trip, and the element type of each scan output."""
 
-    trips: Dim
+    trips: DimSize
     carried: list[Type]
     scanned: list[Type]
 
@@ -100,7 +100,7 @@ class Trip:
         """Add the constraints of the body in trip `number`. See `Body.require_inputs`."""
         self.body.require_inputs(self.inputs(number, True, carried))
 
-    def repeat(self, trips: Dim, number: Dimension) -> None:
+    def repeat(self, trips: DimSize, number: Dimension) -> None:
         """Note that the last run stands for `trips` trips, of which `number` is the symbol. See `Body.repeat`."""
         self.body.repeat(trips, number)
 
@@ -133,7 +133,7 @@ class NumberedTrip(Trip):
 
 
 def iterate(
-    c: InferenceContext, trip: Trip, limit: Dim | None, condition: Truth, carried: Sequence[Type]
+    c: InferenceContext, trip: Trip, limit: DimSize | None, condition: Truth, carried: Sequence[Type]
 ) -> LoopResult:
     """The result of a loop of at most `limit` trips (None: no limit) that runs while its condition is true.
 
@@ -159,7 +159,7 @@ class _Loop:
 
     c: InferenceContext
     trip: Trip
-    limit: Dim | None
+    limit: DimSize | None
     condition: Truth
     carried: list[Type]
     number: Dimension
@@ -218,7 +218,7 @@ class _Loop:
         if isinstance(known, Condition):
             try_condition(self.c.store, known.expression, Source("", "the loop has ended"))
 
-    def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
+    def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: DimSize) -> LoopResult:
         """The result where all carried values grow evenly."""
         self.trip.repeat(trips, self.number)
         return LoopResult(trips, _types_after(formulas, trips), outputs[1 + len(self.carried) :])
@@ -247,7 +247,7 @@ class _Loop:
         expected = _types_after(formulas, self.number + 1)
         return outputs if outputs[1 : 1 + len(expected)] == expected else None
 
-    def _count_trips(self, after: Type) -> Dim | None:
+    def _count_trips(self, after: Type) -> DimSize | None:
         """The number of trips, None if unknown; `after` is the condition at the end of trip `number`."""
         trips = _trip_count(self.c, self.limit, self.condition, after, self.number)
         if trips is None:
@@ -256,7 +256,7 @@ class _Loop:
         self.c.limit(self.number, maximum(trips, 1) - 1)
         return trips
 
-    def _drop_body_unknowns(self, trips: Dim) -> Dim:
+    def _drop_body_unknowns(self, trips: DimSize) -> DimSize:
         """The trip count, replaced by an unknown with its bounds where it has symbols that differ between trips.
 
         The bounds hold for the condition of every trip, hence also for the last one.
@@ -381,7 +381,7 @@ class _Loop:
 
         Constraints on the value of the last trip do not hold for other trips.
         """
-        inside, renamed = self.trip.body.store, dict[Dimension, Dim]()
+        inside, renamed = self.trip.body.store, dict[Dimension, DimSize]()
         for out in outputs[: 1 + len(self.carried)]:
             for symbol in sorted(self._varying(type_symbols(out)) - renamed.keys(), key=lambda s: s.atom):
                 bounds = inside.interval(symbol)
@@ -418,11 +418,11 @@ class _Loop:
         return LoopResult(trips, unknown[:width], unknown[width:])
 
 
-def _substitute_all(value: Type, values: dict[Dimension, Dim]) -> Type:
+def _substitute_all(value: Type, values: dict[Dimension, DimSize]) -> Type:
     return map_dims(value, lambda d: substitute(d, values))
 
 
-def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
+def _types_after(formulas: Sequence[Extrapolation | None], trips: DimSize) -> list[Type]:
     """The carried values after `trips` trips, where all grow evenly."""
     return [formula(trips) for formula in formulas if formula is not None]
 
@@ -448,7 +448,9 @@ def _known_condition(condition: Type) -> bool | None:
     return known if isinstance(known, bool) else None
 
 
-def _trip_count(c: InferenceContext, limit: Dim | None, condition: Truth, after: Type, number: Dimension) -> Dim | None:
+def _trip_count(
+    c: InferenceContext, limit: DimSize | None, condition: Truth, after: Type, number: Dimension
+) -> DimSize | None:
     """The number of trips, None if unknown; `after` is the condition at the end of trip `number`."""
     again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
     if again is True and condition is True and limit is not None:
@@ -471,13 +473,13 @@ def _trip_count(c: InferenceContext, limit: Dim | None, condition: Truth, after:
     return count if limit is None else minimum(count, clamp_at_zero(c, limit))
 
 
-def _trip_limits(c: InferenceContext, condition: Truth, after: Type, number: Dimension) -> list[Dim]:
+def _trip_limits(c: InferenceContext, condition: Truth, after: Type, number: Dimension) -> list[DimSize]:
     """Upper bounds of the number of trips: for each part of a conjunction, the trips after which it is false."""
     again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
     if not isinstance(again, Condition):
         return []
     starts = [-part for part in expand_maximum(-condition.expression)] if isinstance(condition, Condition) else []
-    limits: list[Dim] = []
+    limits: list[DimSize] = []
     for negated in expand_maximum(-again.expression):
         first = substitute(-negated, {number: 0})
         step = first - substitute(-negated, {number: 1})

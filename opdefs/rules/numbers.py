@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.contents.elements import to_dim
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.ops import InferenceContext
 
 
-def read_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
+def read_dim(c: InferenceContext, value: object, name: str) -> DimSize | None:
     """An integer attribute as a dim, None where it is unknown. A list of one item stands for the item."""
     if type(value) is int:
         return value
@@ -29,7 +29,7 @@ def read_int(c: InferenceContext, value: object, name: str) -> int:
     return known
 
 
-def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
+def read_dims(c: InferenceContext, values: object, name: str) -> tuple[DimSize | None, ...]:
     """A list attribute of integers as dims, None for each that is unknown; one integer stands for a list of one.
 
     Raises NotKnown if the list is unknown.

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 
-def require_vector(c: InferenceContext, v: Shape | None, size: Dim, message: str) -> None:
+def require_vector(c: InferenceContext, v: Shape | None, size: DimSize, message: str) -> None:
     """Require that an input is a vector of this size, if it is present."""
     if v is not None:
         c.merge(c.require_rank(v, 1, "a vector")[0], size, message)
 
 
-def require_count(c: InferenceContext, v: Shape | None, count: Dim, message: str) -> None:
+def require_count(c: InferenceContext, v: Shape | None, count: DimSize, message: str) -> None:
     """Require that an input has this number of elements, at any rank, if it is present."""
     if v is not None and v.dims is not None:
         c.merge(c.numel(v), count, message)
@@ -62,7 +62,7 @@ def merge_optional(c: InferenceContext, a: Shape, b: Shape | None, message: str)
     return a if b is None else c.merge(a, b, message)
 
 
-def part_size(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
+def part_size(c: InferenceContext, size: DimSize, parts: int, message: str) -> DimSize:
     """The size of each of `parts` equal parts of an axis, such as the head size. Requires divisibility."""
     if parts < 1:
         c.fail("the number of heads or parts must be at least 1", parts)
@@ -70,14 +70,14 @@ def part_size(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
     return size // parts
 
 
-def require_groups(c: InferenceContext, channels: Dim, groups: Dim, message: str) -> None:
+def require_groups(c: InferenceContext, channels: DimSize, groups: DimSize, message: str) -> None:
     """Require that channels split into groups of equal size. Raises ShapeError for no groups at all."""
     if isinstance(groups, int) and groups < 1:
         c.fail("the number of groups must be at least 1", groups)
     require_multiple(c, channels, groups, message)
 
 
-def require_multiple(c: InferenceContext, size: Dim, divisor: Dim, message: str) -> None:
+def require_multiple(c: InferenceContext, size: DimSize, divisor: DimSize, message: str) -> None:
     """Require that a size is a multiple of another one, of which nothing is required where it may be 0."""
     if isinstance(divisor, int):
         if divisor > 1:
@@ -89,7 +89,7 @@ def require_multiple(c: InferenceContext, size: Dim, divisor: Dim, message: str)
 # -- sizes that are 1, or equal to another ----------------------------------------------------------------------------
 
 
-def is_unit(size: Dim | None) -> bool:
+def is_unit(size: DimSize | None) -> bool:
     """Whether a size is the number 1; a symbol that may be 1 is not."""
     return size.__class__ is int and size == 1
 
@@ -99,12 +99,12 @@ def is_single(v: Shape) -> bool:
     return v.dims == () or (v.dims is not None and len(v.dims) == 1 and v.dims[0] == 1)
 
 
-def prove_unit(c: InferenceContext, size: Dim) -> bool | None:
+def prove_unit(c: InferenceContext, size: DimSize) -> bool | None:
     """Whether a size is 1: always (True), never (False) or undecided (None)."""
     return c.prove_eq(size, 1)
 
 
-def require_broadcast_size(c: InferenceContext, size: Dim, extent: Dim, message: str) -> None:
+def require_broadcast_size(c: InferenceContext, size: DimSize, extent: DimSize, message: str) -> None:
     """Require that a size is 1 or equal to another."""
     if size == 1 or size is extent or size == extent:
         return
@@ -132,7 +132,7 @@ def require_broadcast_to(
         require_broadcast_size(c, size, extent, message)
 
 
-def require_any(c: InferenceContext, sizes: Sequence[Dim], value: int, message: str) -> None:
+def require_any(c: InferenceContext, sizes: Sequence[DimSize], value: int, message: str) -> None:
     """Require that one of several sizes has a value."""
     verdicts = [c.prove_eq(size, value) for size in sizes]
     possible = [size for size, verdict in zip(sizes, verdicts, strict=True) if verdict is None]
@@ -144,7 +144,7 @@ def require_any(c: InferenceContext, sizes: Sequence[Dim], value: int, message: 
     c.store.add_disjunction(template, c.source(message), *possible)
 
 
-def require_choice(c: InferenceContext, size: Dim, choices: Sequence[Dim], message: str) -> None:
+def require_choice(c: InferenceContext, size: DimSize, choices: Sequence[DimSize], message: str) -> None:
     """Require that a size equals one of several."""
     verdicts = [c.prove_eq(size, choice) for choice in choices]
     if True in verdicts:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opdefs.rules.contents.elements import clamp_at_zero, is_listable, select_elements
 from opdefs.rules.contents.progressions import reshape_elements, slice_progression
 from opdefs.rules.operands import is_unit
-from shapeinf.expr import Dim, ceildiv, maximum, minimum
+from shapeinf.expr import DimSize, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
@@ -15,14 +15,16 @@ HUGE = 2**31 - 1
 """Ends of slices from here on mean the end of the axis."""
 
 
-def count_from_front(c: InferenceContext, index: Dim | None, size: Dim) -> Dim | None:
+def count_from_front(c: InferenceContext, index: DimSize | None, size: DimSize) -> DimSize | None:
     """An index counted from the front of an axis of this size; None if it or its sign is unknown."""
     if index is None or c.prove_le(0, index) is True:
         return index
     return index + size if c.prove_le(index, -1) is True else None
 
 
-def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
+def clamp_index(
+    c: InferenceContext, index: DimSize, size: DimSize, lowest: DimSize, highest: DimSize
+) -> DimSize | None:
     """An index of an axis, counted from its front and clamped to lowest..highest; None if its sign is unknown."""
     if isinstance(index, int):
         if index >= HUGE:
@@ -46,8 +48,14 @@ def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest
 
 
 def slice_size(
-    c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int, *, as_python: bool = False
-) -> Dim:
+    c: InferenceContext,
+    size: DimSize,
+    start: DimSize | None,
+    end: DimSize | None,
+    step: int,
+    *,
+    as_python: bool = False,
+) -> DimSize:
     """The number of elements of `start:end:step`; an unknown of at most `size` where an end is unknown.
 
     A backward slice that starts before the axis starts at 0, as in ONNX; with `as_python` it is empty.
@@ -69,7 +77,7 @@ def slice_size(
     return int(least) if least == most else count  # 1 for a step that is larger than the axis
 
 
-def first_index(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:
+def first_index(c: InferenceContext, size: DimSize, start: DimSize | None, step: int) -> DimSize | None:
     """The index of the first element of a slice that is not empty; None if unknown."""
     return None if start is None else clamp_index(c, start, size, 0, size if step > 0 else size - 1)
 
@@ -92,8 +100,8 @@ def slice_axes(
     c: InferenceContext,
     x: PartialTensor,
     axes: Sequence[int],
-    starts: Sequence[Dim | None],
-    ends: Sequence[Dim | None],
+    starts: Sequence[DimSize | None],
+    ends: Sequence[DimSize | None],
     steps: Sequence[int | None],
     *,
     as_python: bool = False,
@@ -124,11 +132,11 @@ def _slice_progression(
     x: PartialTensor,
     shape: Shape,
     axes: Sequence[int],
-    starts: Sequence[Dim | None],
+    starts: Sequence[DimSize | None],
     steps: Sequence[int | None],
 ) -> PartialTensor:
     """The slice of evenly spaced contents, of `shape`; the axes are counted from the front."""
-    firsts: list[Dim | None] = [0] * len(x.shape)
+    firsts: list[DimSize | None] = [0] * len(x.shape)
     strides = [1] * len(x.shape)
     for axis, start, step in zip(axes, starts, steps, strict=True):
         if step is None:
@@ -138,7 +146,9 @@ def _slice_progression(
     return slice_progression(x, shape, firsts, strides)
 
 
-def _python_slice(start: Dim | None, end: Dim | None, step: int | None, size: Dim, as_python: bool) -> slice | None:
+def _python_slice(
+    start: DimSize | None, end: DimSize | None, step: int | None, size: DimSize, as_python: bool
+) -> slice | None:
     """A slice of known ends as Python has it; None where an end, the step or the size is unknown.
 
     An end of None is that of a backward slice up to the front of the axis.
@@ -149,7 +159,7 @@ def _python_slice(start: Dim | None, end: Dim | None, step: int | None, size: Di
     return slice(first, None if step < 0 and end < -size else end, step)
 
 
-def complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
+def complete_sizes(c: InferenceContext, total: DimSize, sizes: Sequence[DimSize | None]) -> list[DimSize]:
     """The sizes of parts of an axis, with an unknown for each None. Requires that none is negative, and their sum."""
     complete = [c.fresh_at_most(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
     for size in complete:
@@ -159,10 +169,10 @@ def complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None])
     return [c.store.canon(size) for size in complete]
 
 
-def split_axis(x: PartialTensor, axis: int, sizes: Sequence[Dim]) -> tuple[PartialTensor, ...]:
+def split_axis(x: PartialTensor, axis: int, sizes: Sequence[DimSize]) -> tuple[PartialTensor, ...]:
     """The consecutive parts of a tensor, of these sizes along an axis."""
     parts = []
-    offset: Dim = 0
+    offset: DimSize = 0
     for size in sizes:
         shape = Shape((*x.shape[:axis], size, *x.shape[axis + 1 :]))
         parts.append(_axis_range(x, shape, axis, offset, size))
@@ -170,7 +180,7 @@ def split_axis(x: PartialTensor, axis: int, sizes: Sequence[Dim]) -> tuple[Parti
     return tuple(parts)
 
 
-def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
+def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: DimSize, size: DimSize) -> PartialTensor:
     """The slice `offset:offset + size` of an axis, of `shape`."""
     if not isinstance(offset, int) or not isinstance(size, int):
         return PartialTensor(x.dtype, shape, None)
@@ -179,7 +189,7 @@ def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Di
     )
 
 
-def select_index(c: InferenceContext, x: PartialTensor, axis: int, index: Dim | None) -> PartialTensor:
+def select_index(c: InferenceContext, x: PartialTensor, axis: int, index: DimSize | None) -> PartialTensor:
     """[*P, n, *Q] -> [*P, *Q]: the slice at one index inside an axis, counted from its end if negative."""
     rest = Shape((*x.shape[:axis], *x.shape[axis + 1 :]))
     if x.contents is None or index is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from opdefs.rules.axis_uses import AxesOf, rank_of
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import TensorType
 from shapeinf.ops.axes import (
     ITEM_DATA,
@@ -52,11 +52,11 @@ def _elementwise(operation: Callable[[AxisContext, Positions, Positions], Positi
     return rule
 
 
-def _sum(a: Dim | None, b: Dim | None) -> Dim | None:
+def _sum(a: DimSize | None, b: DimSize | None) -> DimSize | None:
     return None if a is None or b is None else a + b
 
 
-def _product(a: Dim | None, factor: Dim) -> Dim | None:
+def _product(a: DimSize | None, factor: DimSize) -> DimSize | None:
     return None if a is None else a * factor
 
 
@@ -121,13 +121,13 @@ def chosen(condition: int, *branches: int) -> PositionRule:
     return rule
 
 
-def _least(c: AxisContext, a: Dim | None, b: Dim | None) -> Dim | None:
+def _least(c: AxisContext, a: DimSize | None, b: DimSize | None) -> DimSize | None:
     if a is None or b is None:
         return None
     return a if c.store.prove_le(a, b) is True else b if c.store.prove_le(b, a) is True else None
 
 
-def _greatest(c: AxisContext, a: Dim | None, b: Dim | None) -> Dim | None:
+def _greatest(c: AxisContext, a: DimSize | None, b: DimSize | None) -> DimSize | None:
     if a is None or b is None:
         return None
     return b if c.store.prove_le(a, b) is True else a if c.store.prove_le(b, a) is True else None

@@ -26,7 +26,7 @@ from opdefs.rules.contents.products import addition, multiplication, sum_element
 from opdefs.rules.contents.progressions import extremes, running_sum
 from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.rules.unknowns import cover_dim
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import BroadcastAxes, Element, FloatInterval, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints
 
@@ -62,7 +62,9 @@ def reduce_broadcast_axes(c: InferenceContext, shape: Shape, axes: BroadcastAxes
     return Shape(_sum_repeated_axis(c, at, *operands) for at, operands in enumerate(sizes))
 
 
-def _sum_repeated_axis(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
+def _sum_repeated_axis(
+    c: InferenceContext, axis: int, result: DimSize, size: DimSize | None, other: DimSize | None
+) -> DimSize:
     """A size of the broadcast of `size` and `other`, `result`, after the sum along the axis if `size` is repeated."""
     if size is not None:
         if prove_unit(c, size) is False or c.prove_eq(result, size) is True:
@@ -72,7 +74,7 @@ def _sum_repeated_axis(c: InferenceContext, axis: int, result: Dim, size: Dim | 
     return _reduced_or_same(c, axis, result)
 
 
-def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
+def _reduced_or_same(c: InferenceContext, axis: int, size: DimSize) -> DimSize:
     """An unknown that is the size or 1. A symbolic size counts as at least 0, also where named dims are at least 1."""
     low = min(size, 1) if isinstance(size, int) else 0
     high = c.interval(size).hi
@@ -208,7 +210,7 @@ def _absolute(c: InferenceContext, element: Element) -> Element:
     return known if c.prove_le(0, known) is True else -known if c.prove_le(known, 0) is True else None
 
 
-def _known_elements(group: Iterable[Element]) -> list[Dim] | None:
+def _known_elements(group: Iterable[Element]) -> list[DimSize] | None:
     """The elements as dims; None unless all are known."""
     dims = [to_dim(e) for e in group]
     known = [d for d in dims if d is not None]

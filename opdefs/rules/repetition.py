@@ -15,7 +15,7 @@ from opdefs.rules.contents.elements import (
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import broadcast_progression
 from opdefs.rules.operands import is_unit
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
@@ -46,7 +46,7 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
     return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
 
 
-def _aligned_dims(c: InferenceContext, shapes: Sequence[Shape]) -> list[tuple[Dim, ...]]:
+def _aligned_dims(c: InferenceContext, shapes: Sequence[Shape]) -> list[tuple[DimSize, ...]]:
     """The dims of shapes of equal rank. Requires it of shapes of unknown rank; raises NotKnown if all are unknown."""
     rows = [s.dims for s in shapes if s.dims is not None]
     if rows and len(rows) < len(shapes):
@@ -58,7 +58,7 @@ def _aligned_dims(c: InferenceContext, shapes: Sequence[Shape]) -> list[tuple[Di
     return rows
 
 
-def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
+def _elements_or_unknown(x: PartialTensor, sizes: Sequence[DimSize]) -> Elements:
     """The elements as an array; unknown elements of `sizes` where there are none."""
     array = element_array(x)
     if array is not None:
@@ -68,14 +68,14 @@ def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
     return np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
 
 
-def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
+def repeat_size(c: InferenceContext, size: DimSize, count: DimSize | None, axis: int) -> DimSize:
     """The size of an axis that is repeated `count` times (None: unknown)."""
     if isinstance(count, int) and count < 0:
         c.fail("the number of repeats must be at least 0", count)
     return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count
 
 
-def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) -> PartialTensor:
+def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[DimSize | None]) -> PartialTensor:
     """[*S] -> [*S * counts]: each axis repeated; a count of None is unknown."""
     dims = [repeat_size(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
     shape, known = Shape(dims), [n for n in counts if isinstance(n, int)]

@@ -8,7 +8,7 @@ from opdefs.rules.contents.elements import move_elements, requested_dims
 from opdefs.rules.contents.progressions import reshape_elements, transpose_progression
 from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.rules.unknowns import cover_dim
-from shapeinf.expr import Dim, exact_quotient
+from shapeinf.expr import DimSize, exact_quotient
 from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
@@ -16,7 +16,7 @@ COUNT = "the element count must not change"
 NO_QUOTIENT = "-1 cannot be inferred when another dimension is 0"
 
 
-def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
+def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[DimSize | None], zero_copies: bool) -> Shape:
     """The shape that `wanted` requests: -1 is inferred, 0 copies an axis (with `zero_copies`), None is unknown."""
     dims = [
         d if isinstance(d, int) and d > 0 else _requested_dim(c, x, i, d, zero_copies) for i, d in enumerate(wanted)
@@ -37,14 +37,14 @@ def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], ze
     return Shape(known)
 
 
-def _require_count(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -> None:
+def _require_count(c: InferenceContext, x: Sequence[DimSize], dims: Sequence[DimSize]) -> None:
     """Require that two shapes have the same number of elements."""
     rest, wanted = _without_common_axes(x, dims)
     if c.numel(rest) != c.numel(wanted):
         c.same_count(c.numel(x), c.numel(dims), COUNT)
 
 
-def _without_common_axes(x: Sequence[Dim], dims: Sequence[Dim]) -> tuple[list[Dim], list[Dim]]:
+def _without_common_axes(x: Sequence[DimSize], dims: Sequence[DimSize]) -> tuple[list[DimSize], list[DimSize]]:
     """The dims of two shapes without those in both, so that their products are simple."""
     rest, wanted = list(x), []
     for d in dims:
@@ -55,7 +55,7 @@ def _without_common_axes(x: Sequence[Dim], dims: Sequence[Dim]) -> tuple[list[Di
     return rest, wanted
 
 
-def _quotient_of_rests(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -> Dim | None:
+def _quotient_of_rests(c: InferenceContext, x: Sequence[DimSize], dims: Sequence[DimSize]) -> DimSize | None:
     """The size of the only open axis, an exact quotient of the dims that differ. None if there is none, or a 0."""
     if any([c.store.bounds(d)[0] < 1 for d in dims]):
         return None
@@ -67,13 +67,13 @@ def _quotient_of_rests(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim
     return c.numel(rest) if divisor == 1 else exact_quotient(c.numel(rest), divisor)
 
 
-def _largest_part(c: InferenceContext, total: Dim) -> int | None:
+def _largest_part(c: InferenceContext, total: DimSize) -> int | None:
     """The largest possible size of an axis of a tensor with `total` elements; None if the tensor may be empty."""
     bounds = c.interval(total)
     return bounds.hi if bounds.lo is not None and bounds.lo >= 1 else None
 
 
-def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
+def _requested_dim(c: InferenceContext, x: Shape, index: int, d: DimSize | None, zero_copies: bool) -> DimSize | None:
     """The dim that element `index` requests; None if it is open: unknown or inferred."""
     if d is None or (isinstance(d, int) and d == -1) or (x.dims is None and zero_copies and d == 0):
         return None
@@ -92,7 +92,7 @@ def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zer
     return d if not zero_copies or _never_copies(c, x, index, d) else None
 
 
-def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
+def _never_copies(c: InferenceContext, x: Shape, index: int, d: DimSize) -> bool:
     """Whether a symbolic size is its own request: it is not 0, or the axis that 0 copies is 0 too."""
     if c.prove_le(1, d) is True:
         return True
@@ -104,7 +104,7 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
     return exact_quotient(x[index], d) is not None
 
 
-def _inferred_dim(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim], inferred: bool) -> Dim:
+def _inferred_dim(c: InferenceContext, x: Sequence[DimSize], dims: Sequence[DimSize], inferred: bool) -> DimSize:
     """The size of the only open axis. If `inferred` from -1, no other size may be 0."""
     total, known = c.numel(x), c.numel(dims)
     if inferred and known == 0:
@@ -139,7 +139,7 @@ def _candidates(c: InferenceContext, x: Shape) -> tuple[int, ...]:
     return tuple(i for i, d in enumerate(x.require()) if prove_unit(c, d) is not False)
 
 
-def constrain_unit_axes(c: InferenceContext, x: Shape, count: Dim) -> None:
+def constrain_unit_axes(c: InferenceContext, x: Shape, count: DimSize) -> None:
     """Require that as many axes as are named may have size 1."""
     if not isinstance(count, int) and x.dims is not None:
         c.at_most(count, len(_candidates(c, x)), "axes may only name axes of size 1")
@@ -231,12 +231,12 @@ def shape_from_sizes(c: InferenceContext, sizes: PartialTensor, name: str) -> Sh
     return shape_of_sizes(c, requested_dims(c, sizes, name), name)
 
 
-def shape_of_sizes(c: InferenceContext, sizes: Sequence[Dim | None], name: str) -> Shape:
+def shape_of_sizes(c: InferenceContext, sizes: Sequence[DimSize | None], name: str) -> Shape:
     """The shape of these sizes, with a fresh unknown for each None. Requires that none is negative."""
     return Shape(_nonnegative(c, d, f"{name}.{i}") for i, d in enumerate(sizes))
 
 
-def _nonnegative(c: InferenceContext, size: Dim | None, hint: str) -> Dim:
+def _nonnegative(c: InferenceContext, size: DimSize | None, hint: str) -> DimSize:
     if size is None:
         return c.fresh(hint)
     if isinstance(size, int):

@@ -9,7 +9,7 @@ from math import floor, inf
 from opdefs.rules.contents.elements import to_dim
 from opdefs.rules.contents.float_formats import FLOAT32, FLOAT64
 from opdefs.rules.contents.floats import MAX_DENOMINATOR, FloatArithmetic, to_fraction
-from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.expr import Dimension, DimSize, maximum
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 
@@ -20,7 +20,7 @@ _TEXT_ERROR = Fraction(1, 2_000_000)
 """The largest relative error of a number that is written with 7 digits."""
 
 
-def scale_size(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
+def scale_size(c: InferenceContext, size: DimSize, scale: Element) -> DimSize | None:
     """`floor(size * scale)` for a float32 scale; None for an unknown scale.
 
     The specification uses the exact product, onnxruntime the float32 product. Where these may have different floors
@@ -41,7 +41,7 @@ def scale_size(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
     return _fresh_near(c, bounds.lo, bounds.hi)
 
 
-def _scale_by_number(c: InferenceContext, size: Dim, scale: Fraction) -> Dim:
+def _scale_by_number(c: InferenceContext, size: DimSize, scale: Fraction) -> DimSize:
     if scale.denominator <= MAX_DENOMINATOR and scale.numerator <= 1 << 20:
         return (size * scale.numerator) // scale.denominator
     if isinstance(size, int):
@@ -62,7 +62,7 @@ def _fresh_near(c: InferenceContext, low: int | None, high: int | None) -> Dimen
     return c.fresh("resize", least, None if high is None else high + 1 + (high >> _SLACK))
 
 
-def scale_by_text(c: InferenceContext, size: Dim, scale: float) -> Dim | None:
+def scale_by_text(c: InferenceContext, size: DimSize, scale: float) -> DimSize | None:
     """`floor(size * scale)` in float64, for a scale that was written with 7 digits or as a float32; None if unknown.
 
     A scale of few digits is exact. A longer one may stand for a simple fraction next to it: 0.3333333 for 1/3, which
@@ -86,7 +86,7 @@ def scale_by_text(c: InferenceContext, size: Dim, scale: float) -> Dim | None:
     return c.fresh_at_most(maximum(*known), "resize", least)
 
 
-def _floor_of_float64_product(c: InferenceContext, size: Dim, scale: float) -> Dim | None:
+def _floor_of_float64_product(c: InferenceContext, size: DimSize, scale: float) -> DimSize | None:
     if isinstance(size, int):
         return floor(size * scale)
     arithmetic = FloatArithmetic(c, FLOAT64)
@@ -99,8 +99,8 @@ def _floor_of_float64_product(c: InferenceContext, size: Dim, scale: float) -> D
 
 
 def keep_aspect_ratio(
-    c: InferenceContext, sizes: Sequence[Dim], wanted: Sequence[Dim | None], policy: str
-) -> list[Dim | None]:
+    c: InferenceContext, sizes: Sequence[DimSize], wanted: Sequence[DimSize | None], policy: str
+) -> list[DimSize | None]:
     """The sizes of all axes, resized by one scale: the smallest (`not_larger`) or largest (`not_smaller`) requested."""
     pairs = list(zip(wanted, sizes, strict=True))
     if len(set(pairs)) == 1:
@@ -113,7 +113,7 @@ def keep_aspect_ratio(
     return [_round_size(c, scale, d) for d in sizes if isinstance(d, int)]
 
 
-def _bound_by_request(c: InferenceContext, wanted: Dim | None, larger: bool) -> Dim | None:
+def _bound_by_request(c: InferenceContext, wanted: DimSize | None, larger: bool) -> DimSize | None:
     """An unknown size of at most the requested one, or at least it if `larger`; None without a request."""
     if wanted is None:
         return None
@@ -121,7 +121,7 @@ def _bound_by_request(c: InferenceContext, wanted: Dim | None, larger: bool) -> 
     return c.fresh("resize", bounds.lo or 0, None) if larger else c.fresh("resize", 0, bounds.hi)
 
 
-def _round_size(c: InferenceContext, scale: Fraction, size: int) -> Dim:
+def _round_size(c: InferenceContext, scale: Fraction, size: int) -> DimSize:
     """`scale * size` rounded, halves up; an unknown of two values where float32 rounds to another integer."""
     import numpy as np
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.operands import is_single, require_broadcast_size, require_single
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
@@ -68,7 +68,11 @@ def constrain_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, name
 
 
 def _constrain_slice_scales(
-    c: InferenceContext, v: Shape | None, short: tuple[Dim, ...] | None, full: tuple[Dim, ...] | None, message: str
+    c: InferenceContext,
+    v: Shape | None,
+    short: tuple[DimSize, ...] | None,
+    full: tuple[DimSize, ...] | None,
+    message: str,
 ) -> None:
     if v is None or v.dims is None or v.dims == () or short is None or full is None:
         return

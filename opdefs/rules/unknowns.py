@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.contents.progressions import has_no_zeros
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -19,7 +19,7 @@ def cover_shape(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
     return Shape(cover_dim(c, axis, f"any.{i}") for i, axis in enumerate(zip(*ranked, strict=True)))
 
 
-def cover_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
+def cover_dim(c: InferenceContext, dims: Sequence[DimSize], hint: str = "any") -> DimSize:
     """A dim that may be any of these : their common value, else an unknown with the hull of their bounds."""
     if all(d == dims[0] or c.prove_eq(d, dims[0]) is True for d in dims):
         return dims[0]
@@ -38,14 +38,14 @@ def element_shape(c: InferenceContext, shape: Shape) -> Shape:
     return Shape(_element_dim(c, d, i) for i, d in enumerate(shape.dims))
 
 
-def is_steady(c: InferenceContext, d: Dim) -> bool:
+def is_steady(c: InferenceContext, d: DimSize) -> bool:
     """Whether a size is constant during a run: a number, or an expression of named dims and sizes of inputs."""
     if isinstance(d, int) or not d.is_anonymous:
         return True
     return all(not s.symbol.anonymous or s in c.store.assumable for s in d.symbols())
 
 
-def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
+def _element_dim(c: InferenceContext, d: DimSize, axis: int) -> DimSize:
     if isinstance(d, int) or is_steady(c, d):
         return d
     bounds = c.interval(d)
@@ -56,12 +56,12 @@ def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
     return size
 
 
-def fresh_count(c: InferenceContext, most: Dim, lo: int = 0) -> Dim:
+def fresh_count(c: InferenceContext, most: DimSize, lo: int = 0) -> DimSize:
     """An unknown count of at most `most`; 0 where that is the only one."""
     return 0 if c.interval(most).hi == 0 else c.fresh_at_most(most, "count", lo)
 
 
-def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
+def nonzero_count(c: InferenceContext, x: PartialTensor) -> DimSize:
     """The number of elements that are not 0; an unknown where it depends on data."""
     array = x.array()
     if array is not None:
@@ -76,14 +76,14 @@ def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
     return c.numel(x.shape) if no_zeros else 0
 
 
-def top_k_shape(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:
+def top_k_shape(c: InferenceContext, x: Shape, axis: int, k: DimSize) -> Shape:
     """[*P, n, *Q] -> [*P, k, *Q]: the k largest or smallest elements along an axis, counted from the front."""
     c.at_least(k, 0, "k must be at least 0")
     c.at_most(k, x[axis], f"k must be at most the size of axis {axis}")
     return Shape((*x[:axis], k, *x[axis + 1 :]))
 
 
-def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> Dim:
+def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> DimSize:
     """The number of selected boxes, for boxes [B, N, 4] and scores [B, C, N]: at most B * C * min(N, limit)."""
     batch, count, _ = c.require_rank(boxes, 3, "boxes")
     batches, classes, counts = c.require_rank(scores, 3, "scores")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.expr import Dim, Dimension, ceildiv, maximum, minimum
+from shapeinf.expr import Dimension, DimSize, ceildiv, maximum, minimum
 from shapeinf.expr.extremum import expand_maximum
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
@@ -23,12 +23,12 @@ class Window:
     auto_pad: str = "NOTSET"
 
 
-def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+def window_size(size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int) -> DimSize:
     """`(size + pads - dilation*(kernel - 1) - 1) // stride + 1`: the output size where the window fits."""
     return _window_count(size, _least_size(kernel, pads, dilation), stride)
 
 
-def _window_count(size: Dim, least: Dim, stride: int) -> Dim:
+def _window_count(size: DimSize, least: DimSize, stride: int) -> DimSize:
     """`(size - least) // stride + 1`, with one sum and one division: the number of windows that fit into an axis.
 
     `least` is the size of an axis for one window. A size that is a maximum is divided part by part.
@@ -41,22 +41,24 @@ def _window_count(size: Dim, least: Dim, stride: int) -> Dim:
     return maximum(*((part - before) // stride for part in expand_maximum(size)))
 
 
-def window_span(kernel: Dim, dilation: int) -> Dim:
+def window_span(kernel: DimSize, dilation: int) -> DimSize:
     """The number of elements from the first to the last one of a dilated window."""
     return (kernel - 1) * dilation + 1
 
 
-def transposed_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+def transposed_window_size(
+    size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int
+) -> DimSize:
     """The output size of a transposed convolution: the least one, without padding, that has `size` windows."""
     return (size - 1) * stride + window_span(kernel, dilation) - pads[0] - pads[1]
 
 
-def same_size(size: Dim, stride: int) -> Dim:
+def same_size(size: DimSize, stride: int) -> DimSize:
     """`ceil(size / stride)`: the output size with SAME padding."""
     return ceildiv(size, stride)
 
 
-def ceil_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+def ceil_window_size(size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int) -> DimSize:
     """`window_size` rounded up; without a last window that would start in the end padding."""
     padded = size + pads[0] + pads[1]
     count = ceildiv(padded - window_span(kernel, dilation), stride) + 1
@@ -88,8 +90,8 @@ def pad_pairs(pads: Sequence[int], rank: int, c: InferenceContext) -> list[tuple
 
 def describe_windows(
     c: InferenceContext,
-    outputs: Sequence[Dim],
-    kernel: Sequence[Dim],
+    outputs: Sequence[DimSize],
+    kernel: Sequence[DimSize],
     strides: Sequence[int],
     pads: Sequence[tuple[int, int]] | None,
     dilations: Sequence[int],
@@ -103,12 +105,12 @@ def describe_windows(
 
 def windows(
     c: InferenceContext,
-    sizes: Sequence[Dim],
-    kernel: Sequence[Dim],
+    sizes: Sequence[DimSize],
+    kernel: Sequence[DimSize],
     window: Window,
     ceil_mode: bool = False,
     must_fit: bool = True,
-) -> tuple[Dim, ...]:
+) -> tuple[DimSize, ...]:
     """The output sizes of all spatial axes, for windows as in ONNX.
 
     With `must_fit`, requires that the window fits into the padded input; in ceil mode, it may be larger by less than a
@@ -159,7 +161,9 @@ ASSUMED_TO_EXIST = "the input is assumed to be long enough for one window"
 NOT_NEGATIVE = "the number of windows must not be negative"
 
 
-def _conv_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+def _conv_size(
+    c: InferenceContext, size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int
+) -> DimSize:
     """The number of windows along an axis; requires one."""
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
@@ -168,8 +172,8 @@ def _conv_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
 
 
 def _ceil_conv_size(
-    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
-) -> Dim:
+    c: InferenceContext, size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int
+) -> DimSize:
     """The number of windows along an axis, rounded up; requires one."""
     least = _least_size(kernel, pads, dilation) - stride + 1
     if not _is_long_enough(c, size, least):
@@ -177,7 +181,9 @@ def _ceil_conv_size(
     return ceil_window_size(size, kernel, stride, pads, dilation)
 
 
-def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+def _pool_size(
+    c: InferenceContext, size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int
+) -> DimSize:
     """The number of windows along an axis; assumes one, else requires that the number is not negative."""
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
@@ -191,8 +197,8 @@ def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
 
 
 def _ceil_pool_size(
-    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
-) -> Dim:
+    c: InferenceContext, size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int
+) -> DimSize:
     """The number of windows along an axis, rounded up; requires that it is not negative."""
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
@@ -200,18 +206,18 @@ def _ceil_pool_size(
     return ceil_window_size(size, kernel, stride, pads, dilation)
 
 
-def _least_size(kernel: Dim, pads: tuple[int, int], dilation: int) -> Dim:
+def _least_size(kernel: DimSize, pads: tuple[int, int], dilation: int) -> DimSize:
     """The least size of an axis into which a window fits."""
     return window_span(kernel, dilation) - (pads[0] + pads[1])
 
 
-def _is_long_enough(c: InferenceContext, size: Dim, least: Dim) -> bool:
+def _is_long_enough(c: InferenceContext, size: DimSize, least: DimSize) -> bool:
     return isinstance(least, int) and c.store.bounds(size)[0] >= least
 
 
 def truncated_window_size(
-    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
-) -> Dim:
+    c: InferenceContext, size: DimSize, kernel: DimSize, stride: int, pads: tuple[int, int], dilation: int
+) -> DimSize:
     """`(size + pads - span + stride) / stride`, rounded towards zero; requires that it is not negative.
 
     So an input that is shorter than the window has 0 windows, if it is shorter by less than two strides.
@@ -230,13 +236,13 @@ def truncated_window_size(
     return c.fresh_at_most(limited, "windows") if too_long else limited
 
 
-def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:
+def _part_above(c: InferenceContext, size: DimSize, bound: DimSize) -> DimSize:
     """The only part of a maximum that may exceed a bound; the maximum itself if several may."""
     above = [part for part in expand_maximum(size) if c.prove_le(part, bound) is not True]
     return above[0] if len(above) == 1 else size
 
 
-def _truncated_count(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
+def _truncated_count(c: InferenceContext, size: DimSize, least: DimSize, stride: int) -> DimSize:
     """`(size - least) / stride + 1`, where the quotient is rounded towards zero.
 
     This is 1 if the axis is too short by less than a stride, and 0 if it is by less than two.

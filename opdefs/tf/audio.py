@@ -6,7 +6,7 @@ from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 
 
@@ -38,7 +38,7 @@ def audio_spectrogram(c: TensorFlowContext, input_: Shape, *, window_size: int, 
         c.fail("window_size must be at least 2 and stride at least 1", window_size, stride)
     if window_size > 2**31:
         c.fail("window_size must be an int32", window_size)
-    windows: Dim = (samples - window_size) // stride + 1
+    windows: DimSize = (samples - window_size) // stride + 1
     bins = (1 << (window_size - 1).bit_length()) // 2 + 1
     return Shape((channels, clamp_at_zero(c, windows), bins))
 

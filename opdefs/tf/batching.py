@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import FunctionReference
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
@@ -54,7 +54,7 @@ def batch_function(c: TensorFlowContext, *inputs: TensorType, f: FunctionReferen
     return tuple(_part_of_call(c, result, rows) for result in results[: c.num_outputs])
 
 
-def _part_of_call(c: TensorFlowContext, batched: Type, rows: Dim) -> Shape:
+def _part_of_call(c: TensorFlowContext, batched: Type, rows: DimSize) -> Shape:
     """The shape of the rows of a batched output that belong to this call."""
     shape = c.store.canon_shape(batched.shape) if isinstance(batched, TensorType) else c.unknown_shape()
     return c.unknown_shape() if not shape.dims else c.replace_dim(shape, 0, rows)

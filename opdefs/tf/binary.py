@@ -39,7 +39,7 @@ from opdefs.tf.common import merge_all
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
 from shapeinf.ops import Operand, Value
@@ -137,7 +137,7 @@ def elementwise_maximum(c: TensorFlowContext, x: Value, y: Value) -> PartialTens
     if not _are_bounded(shape, x, y):
         return extreme(c, "Max", shape, x, y)
 
-    def operation(a: Dim | None, b: Dim | None) -> Dim | None:
+    def operation(a: DimSize | None, b: DimSize | None) -> DimSize | None:
         if a is None or b is None:
             known = b if a is None else a
             return None if known is None else c.fresh("maximum", c.interval(known).lo)
@@ -153,7 +153,7 @@ def elementwise_minimum(c: TensorFlowContext, x: Value, y: Value) -> PartialTens
     if not _are_bounded(shape, x, y):
         return extreme(c, "Min", shape, x, y)
 
-    def operation(a: Dim | None, b: Dim | None) -> Dim | None:
+    def operation(a: DimSize | None, b: DimSize | None) -> DimSize | None:
         if a is not None and b is not None:
             return minimum(a, b)
         known = b if a is None else a
@@ -182,7 +182,7 @@ def _are_bounded(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
 
 
 def _lift_to_elements(
-    operation: Callable[[Dim | None, Dim | None], Dim | None],
+    operation: Callable[[DimSize | None, DimSize | None], DimSize | None],
 ) -> Callable[[Element, Element], Element]:
     """An operation on dims, lifted to elements; None stands for an unknown dim."""
     return lambda a, b: operation(to_dim(a), to_dim(b))

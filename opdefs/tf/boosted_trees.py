@@ -9,13 +9,13 @@ from __future__ import annotations
 from opdefs.tf.common import require_scalars
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 
 
-def _batch(c: TensorFlowContext, features: tuple[Shape, ...]) -> Dim:
+def _batch(c: TensorFlowContext, features: tuple[Shape, ...]) -> DimSize:
     """The number N of examples, of features [N] or [N, F]."""
-    rows: Dim = c.fresh("examples")
+    rows: DimSize = c.fresh("examples")
     for feature in features:
         shape = c.with_rank_at_most(c.with_rank_at_least(feature, 1), 2)
         rows = c.merge(rows, c.dim(shape, 0))
@@ -49,7 +49,7 @@ def make_stats_summary(
     return Shape((len(features), max_splits, num_buckets, 2))
 
 
-def _examples(c: TensorFlowContext, node_ids: Shape, gradients: Shape, hessians: Shape) -> tuple[Dim, Dim]:
+def _examples(c: TensorFlowContext, node_ids: Shape, gradients: Shape, hessians: Shape) -> tuple[DimSize, DimSize]:
     """The number N of examples and that of the statistics of each, for [N], gradients [N, G] and hessians [N, H]."""
     rows, first, second = c.with_rank(node_ids, 1)[0], c.with_rank(gradients, 2), c.with_rank(hessians, 2)
     return c.merge(rows, c.merge(first[0], second[0])), c.add(first[1], second[1])
@@ -91,7 +91,7 @@ def sparse_aggregate_stats(
     return c.matrix(count, 4), c.vector(count), c.vector(4)
 
 
-def _splits(c: TensorFlowContext, logits: Dim, identifiers: int) -> tuple[Shape, ...]:
+def _splits(c: TensorFlowContext, logits: DimSize, identifiers: int) -> tuple[Shape, ...]:
     """One split for each of S nodes: `identifiers` vectors [S], both contributions [S, logits], and a vector [S]."""
     nodes = c.fresh("nodes")
     vector, contributions = c.vector(nodes), c.matrix(nodes, logits)

@@ -10,12 +10,12 @@ from opdefs.tf.common import require_scalars
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import Value
 
 
-def _candidates(c: TensorFlowContext, boxes: Shape, scores: Shape, *scalars: Shape) -> Dim:
+def _candidates(c: TensorFlowContext, boxes: Shape, scores: Shape, *scalars: Shape) -> DimSize:
     """The number N of boxes [N, 4] with scores [N]; the other operands are scalars."""
     boxes, scores = c.with_rank(boxes, 2), c.with_rank(scores, 1)
     require_scalars(c, *scalars)
@@ -24,7 +24,7 @@ def _candidates(c: TensorFlowContext, boxes: Shape, scores: Shape, *scalars: Sha
     return count
 
 
-def _selected_count(c: TensorFlowContext, count: Dim, limit: Value) -> Dim:
+def _selected_count(c: TensorFlowContext, count: DimSize, limit: Value) -> DimSize:
     """An unknown count: at most all boxes, and at most the limit."""
     most = scalar_size(c, limit)
     if limit.elements and isinstance(limit.elements[0], int) and limit.elements[0] < 0:
@@ -149,7 +149,7 @@ def sample_distorted_bounding_box(
     return begin, size, TensorType("float32", Shape((1, 1, 4)))
 
 
-def _fresh_below(c: TensorFlowContext, most: Dim | None, name: str) -> Dim:
+def _fresh_below(c: TensorFlowContext, most: DimSize | None, name: str) -> DimSize:
     """An unknown size, of at most `most` if that is known."""
     return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.tf.common import align_dims, broadcast_binary_op_output_shape
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.lattice.joins import quick_broadcast
 from shapeinf.ops import InferenceContext
@@ -27,7 +27,7 @@ def broadcast_if_compatible(c: InferenceContext, first: Shape, second: Shape) ->
     a, b = c.store.canon_shape(first), c.store.canon_shape(second)
     if a.dims is None or b.dims is None:
         return c.unknown_shape()
-    dims: list[Dim | None] = []
+    dims: list[DimSize | None] = []
     for x, y in align_dims(a.dims, b.dims):
         compatible = _are_compatible(c, x, y)
         if compatible is False:
@@ -37,7 +37,7 @@ def broadcast_if_compatible(c: InferenceContext, first: Shape, second: Shape) ->
     return Shape(known) if len(known) == len(dims) else c.unknown_shape()
 
 
-def _are_compatible(c: InferenceContext, x: Dim, y: Dim) -> bool | None:
+def _are_compatible(c: InferenceContext, x: DimSize, y: DimSize) -> bool | None:
     """Whether two sizes broadcast; None where that is undecided."""
     if is_unit(x) or is_unit(y):
         return True

@@ -7,7 +7,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -76,7 +76,7 @@ def gather(c: TensorFlowContext, input: Shape, *, group_size: int) -> Shape:
     return x if x.dims is None else c.replace_dim(x, 0, c.multiply(x[0], max(0, group_size)))
 
 
-def _group_size(c: TensorFlowContext, group_size: PartialTensor) -> Dim | None:
+def _group_size(c: TensorFlowContext, group_size: PartialTensor) -> DimSize | None:
     """The size of a group in a scalar input, None where it is unknown."""
     known = known_dims(group_size)
     return known[0] if known and known[0] is not None and c.prove_le(1, known[0]) is True else None

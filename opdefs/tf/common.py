@@ -8,7 +8,7 @@ from typing import TypeVar
 from opdefs.rules.operands import is_unit
 from opdefs.tf.context import TensorFlowContext
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -46,7 +46,7 @@ def shape_of_rank(c: TensorFlowContext, index: int, rank: int) -> Shape:
     return shape
 
 
-def size_from_scalar(c: TensorFlowContext, size: PartialTensor, index: int) -> Dim:
+def size_from_scalar(c: TensorFlowContext, size: PartialTensor, index: int) -> DimSize:
     """The size in input `index`, the scalar `size`; requires that it is at least 0."""
     known = size.elements[0] if size.shape.dims == () and size.elements else None
     if not isinstance(known, Dimension):
@@ -86,7 +86,7 @@ def broadcast_binary_op_output_shape(
     a, b = c.store.canon_shape(first), c.store.canon_shape(second)
     if a.dims is None or b.dims is None:
         return c.unknown_shape()
-    dims: list[Dim] = []
+    dims: list[DimSize] = []
     for x, y in align_dims(a.dims, b.dims):
         size = _broadcast(c, x, y, incompatible_shape_error)
         if size is None:
@@ -95,7 +95,7 @@ def broadcast_binary_op_output_shape(
     return Shape(dims)
 
 
-def _broadcast(c: InferenceContext, x: Dim, y: Dim, must_broadcast: bool) -> Dim | None:
+def _broadcast(c: InferenceContext, x: DimSize, y: DimSize, must_broadcast: bool) -> DimSize | None:
     """The broadcast of two sizes; None for ints that do not broadcast, unless they must."""
     if x is y or is_unit(y):
         return x

@@ -15,7 +15,7 @@ from opdefs.tf.common import merge_all, require_scalars
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -172,7 +172,7 @@ def concat_offset(c: TensorFlowContext, axis: Value, *shapes: Value) -> tuple[Pa
     named, sizes = known_ints(axis), [known_dims(shape) for shape in shapes]
     if named is None:
         return tuple(PartialTensor(None, shape.shape, None) for shape in shapes)
-    offset: Dim | None = 0
+    offset: DimSize | None = 0
     offsets = []
     for shape, known in zip(shapes, sizes, strict=True):
         length = None if shape.shape.rank != 1 else c.concrete(shape.shape[0])
@@ -230,7 +230,7 @@ def _any_part(c: TensorFlowContext, value: PartialTensor, part: int) -> PartialT
     return PartialTensor(value.dtype, Shape(sizes), None)
 
 
-def _part_sizes(c: TensorFlowContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
+def _part_sizes(c: TensorFlowContext, total: DimSize, sizes: Sequence[DimSize | None]) -> list[DimSize]:
     """The sizes of the parts: -1 becomes the rest of the axis, None an unknown. Requires that they sum to `total`."""
     inferred = [i for i, size in enumerate(sizes) if isinstance(size, int) and size == -1]
     if len(inferred) > 1:
@@ -294,13 +294,13 @@ def broadcast_to(c: TensorFlowContext, x: Value, shape: Value) -> PartialTensor:
     wanted = requested_dims(c, shape)
     c.with_rank_at_most(x.shape, len(wanted))
     lead = len(wanted) - len(x.shape) if x.shape.dims is not None else len(wanted)
-    sizes: list[Dim | None] = [None] * lead + list(x.shape.dims or ())
+    sizes: list[DimSize | None] = [None] * lead + list(x.shape.dims or ())
     return broadcast_elements(
         x, Shape(_broadcast_size(c, a, b, i) for i, (a, b) in enumerate(zip(sizes, wanted, strict=True)))
     )
 
 
-def _broadcast_size(c: TensorFlowContext, size: Dim | None, wanted: Dim | None, axis: int) -> Dim:
+def _broadcast_size(c: TensorFlowContext, size: DimSize | None, wanted: DimSize | None, axis: int) -> DimSize:
     """The size of a broadcast axis; if the request is unknown, the size itself where that cannot be 1."""
     if wanted is None:
         is_size = size is not None and prove_unit(c, size) is False

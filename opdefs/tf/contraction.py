@@ -10,14 +10,14 @@ from opdefs.tf.common import share_rank
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Operand
 
 
 def product(
     c: TensorFlowContext, a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False
-) -> tuple[Dim, Dim]:
+) -> tuple[DimSize, DimSize]:
     """[*A, M, K], [*B, K, N] -> (M, N): the rows and columns of a product, with axes that may be swapped."""
     rows, inner_a = (c.dim(a, -1), c.dim(a, -2)) if transpose_a else (c.dim(a, -2), c.dim(a, -1))
     inner_b, columns = (c.dim(b, -1), c.dim(b, -2)) if transpose_b else (c.dim(b, -2), c.dim(b, -1))
@@ -112,7 +112,7 @@ def _einsum_shape(c: TensorFlowContext, inputs: Sequence[Shape], equation: str) 
     terms, result = _parse_equation(equation)
     if len(terms) != len(inputs):
         raise ShapeError(f"Expected {len(terms)} inputs for the einsum equation {equation}, but got: {len(inputs)}")
-    sizes: dict[str, Dim] = {}
+    sizes: dict[str, DimSize] = {}
     spread = Shape(())
     for term, operand in zip(terms, inputs, strict=True):
         spread = _einsum_sides(c, term, c.store.canon_shape(operand), sizes, spread)
@@ -138,7 +138,7 @@ def _parse_equation(equation: str) -> tuple[list[str], str]:
     return terms, parts[1]
 
 
-def _einsum_sides(c: TensorFlowContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+def _einsum_sides(c: TensorFlowContext, term: str, operand: Shape, sizes: dict[str, DimSize], spread: Shape) -> Shape:
     """Record the sizes of an operand's letters in `sizes`; returns `spread` broadcast with its ellipsis axes."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]

@@ -17,7 +17,7 @@ from opdefs.tf.windows import (
     windowed_output_size,
 )
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Ints, Value
 
@@ -51,7 +51,7 @@ def conv_2d(
     return layout.shape(x[layout.batch], spatial, depth, inner)
 
 
-def constrain_depths(c: TensorFlowContext, depth: Dim, filter_depth: Dim, output_depth: Dim) -> None:
+def constrain_depths(c: TensorFlowContext, depth: DimSize, filter_depth: DimSize, output_depth: DimSize) -> None:
     """Require that the channels are divisible by those of the filter, and D by the quotient, the number of groups."""
     if filter_depth == 0:
         raise ShapeError("filter must not have zero elements (i.e. all dimensions must be non-zero)")
@@ -152,7 +152,7 @@ def _operands(c: TensorFlowContext, x: Shape, weights: Shape, batch_dims: int) -
 
 
 def _constrain_group_depths(
-    c: TensorFlowContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int
+    c: TensorFlowContext, depth: DimSize, filter_depth: DimSize, output_depth: DimSize, groups: int
 ) -> None:
     """Require that the channels of input, filter and output are those of `groups` groups."""
     if groups <= 0:
@@ -254,7 +254,7 @@ def _pad_image(c: TensorFlowContext, x: Shape, paddings: Value) -> Shape:
     c.with_value(rows[0], 4)
     c.with_value(rows[1], 2)
     pads = known_dims(paddings) or (None,) * 8
-    sizes: list[Dim] = []
+    sizes: list[DimSize] = []
     for axis, size in enumerate(x):
         before, after = pads[2 * axis : 2 * axis + 2]
         sizes.append(c.unknown_dim() if before is None or after is None else c.add(c.add(size, before), after))

@@ -11,7 +11,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import ConvWindow, TensorFormat, VolumeWindow, padding_pairs, spatial_values, tensor_format
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Value
 
@@ -84,9 +84,9 @@ def _input_shape(
     steps = spatial_values(c, window.strides, layout, "stride")
     spread = spatial_values(c, window.dilations, layout, "dilation")
     pads = padding_pairs(window.padding, window.explicit_paddings, layout)
-    known: Sequence[Dim | None] = (None,) * layout.length if c.value(0) is None else wanted.require()
+    known: Sequence[DimSize | None] = (None,) * layout.length if c.value(0) is None else wanted.require()
     spatial = known[-2:] if rank == 2 else [known[axis] for axis in layout.spatial]
-    sizes: list[Dim] = []
+    sizes: list[DimSize] = []
     for index, (size, axis) in enumerate(zip(spatial, layout.spatial, strict=True)):
         span = window_span(weights[index], spread[index])
         if size is None:
@@ -101,7 +101,7 @@ def _input_shape(
     )
 
 
-def _input_size(c: TensorFlowContext, output: Dim, span: Dim, stride: int, padding: str, pads: int) -> Dim:
+def _input_size(c: TensorFlowContext, output: DimSize, span: DimSize, stride: int, padding: str, pads: int) -> DimSize:
     """The size of an axis whose windows number `output`: exact for stride 1, else an unknown of at most the largest."""
     if stride < 1:
         raise ShapeError(f"Stride must be > 0, but got {stride}")

@@ -14,7 +14,7 @@ from opdefs.rules import cost_products as products
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import read_numbers
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import CostContext, CostRule, OpCost
 
@@ -222,12 +222,12 @@ def _operations_after_product(c: CostContext) -> int:
     return written + (len(fused) if isinstance(fused, tuple) else 0)
 
 
-def _product_cost(c: CostContext, macs: Dim) -> OpCost:
+def _product_cost(c: CostContext, macs: DimSize) -> OpCost:
     """A product of `macs` multiply-accumulates, and the operations after it."""
     return OpCost(macs=macs, operations=c.product(_operations_after_product(c), *c.result))
 
 
-def _row_length(c: CostContext, *transposed: str) -> Dim:
+def _row_length(c: CostContext, *transposed: str) -> DimSize:
     """The length of the rows of the first operand, which the attributes called `transposed` swap."""
     a = c.input(0)
     return a[-2] if any(c.attribute(name, False) for name in transposed) else a[-1]
@@ -272,7 +272,7 @@ def xla_dot(c: CostContext) -> OpCost:
     return OpCost(macs=c.product(*(a[axis] for axis in _numbers(c).get(1, [])), *c.result))
 
 
-def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
+def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> DimSize:
     """The size of a filter [*W, C/groups, K] without its last axis, for each element of the output."""
     return c.product(*kernel[:-1], *outputs)
 
@@ -357,7 +357,7 @@ def triangular_solve(c: CostContext) -> OpCost:
     return OpCost(macs=c.product(c.input(0)[-1], *c.result) // 2)
 
 
-def _cell(cell: str, steps: Callable[[CostContext], Dim], weights: Sequence[str]) -> CostRule:
+def _cell(cell: str, steps: Callable[[CostContext], DimSize], weights: Sequence[str]) -> CostRule:
     """A cell with weights [inputs + units, gates*units] for the products of input and state."""
 
     def cost(c: CostContext) -> OpCost:

@@ -11,7 +11,7 @@ from opdefs.rules.contents.segments import reduce_rows
 from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -123,7 +123,7 @@ def nearest_neighbors(c: TensorFlowContext, points: Shape, centers: Shape, k: Va
     points, centers = c.with_rank(points, 2), c.with_rank(centers, 2)
     c.merge(points[1], centers[1])
     known = known_dims(k)
-    count: Dim
+    count: DimSize
     if known and known[0] is not None and c.prove_le(0, known[0]) is True:
         count = minimum(known[0], centers[0])
     else:

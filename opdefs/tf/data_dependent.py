@@ -14,7 +14,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.context.contents import MAX_DIMENSIONS
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import known_sizes
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import Value
 
@@ -35,7 +35,7 @@ def where(c: TensorFlowContext, condition: Value) -> PartialTensor:
     return PartialTensor(None, Shape((count, rank)), None)
 
 
-def _true_count(c: TensorFlowContext, decided: Sequence[bool | None]) -> Dim:
+def _true_count(c: TensorFlowContext, decided: Sequence[bool | None]) -> DimSize:
     """The number of true elements, where None is undecided."""
     least, most = decided.count(True), len(decided) - decided.count(False)
     return least if least == most else fresh_count(c, most, least)
@@ -73,7 +73,7 @@ def _distinct_parts(x: PartialTensor, distinct: Distinct, axis: int | None) -> t
     return values, index, PartialTensor(None, Shape((count,)), distinct.counts)
 
 
-def _distinct_count(c: TensorFlowContext, x: PartialTensor, size: Dim) -> Dim:
+def _distinct_count(c: TensorFlowContext, x: PartialTensor, size: DimSize) -> DimSize:
     """The number of distinct elements of a tensor of `size` elements: at least 1, or 0 for a size of 0."""
     if isinstance(size, int) and size <= 1:
         return size
@@ -82,7 +82,7 @@ def _distinct_count(c: TensorFlowContext, x: PartialTensor, size: Dim) -> Dim:
     return fresh_count(c, size, 1 if c.prove_le(1, size) is True else 0)
 
 
-def _count_of_equal(c: TensorFlowContext, size: Dim) -> Dim:
+def _count_of_equal(c: TensorFlowContext, size: DimSize) -> DimSize:
     """The number of distinct elements among `size` equal ones: 1, or 0 for a size of 0."""
     return 1 if c.prove_le(1, size) is True else c.fresh("count", 0, 1)
 
@@ -133,7 +133,7 @@ def list_difference(c: TensorFlowContext, x: Value, y: Value) -> tuple[PartialTe
     return choose_slices(x, remaining, 0, vector), PartialTensor(None, vector, remaining)
 
 
-def _difference_count(c: TensorFlowContext, x: PartialTensor, y: PartialTensor, size: Dim) -> Dim:
+def _difference_count(c: TensorFlowContext, x: PartialTensor, y: PartialTensor, size: DimSize) -> DimSize:
     """The number of remaining elements: all of them if none is removed."""
     if y.shape.dims == (0,):
         return size
@@ -165,7 +165,7 @@ def dynamic_partition(
     return tuple(PartialTensor(data.dtype, Shape((count, *rest)), None) for count in counts)
 
 
-def _partition(data: PartialTensor, rest: Sequence[Dim], numbers: Sequence[int], number: int) -> PartialTensor:
+def _partition(data: PartialTensor, rest: Sequence[DimSize], numbers: Sequence[int], number: int) -> PartialTensor:
     """The slices of the data in partition `number`."""
     chosen = [i for i, n in enumerate(numbers) if n == number]
     shape = Shape((len(chosen), *rest))
@@ -203,9 +203,9 @@ def dynamic_stitch(c: TensorFlowContext, *inputs: Value) -> PartialTensor:
     return _stitch(shape, [n for n in numbers if n is not None], data)
 
 
-def _stitched_size(c: TensorFlowContext, indices: Sequence[PartialTensor], numbers: Sequence[object]) -> Dim:
+def _stitched_size(c: TensorFlowContext, indices: Sequence[PartialTensor], numbers: Sequence[object]) -> DimSize:
     """One more than the largest index; 0 if there are no indices."""
-    highs: list[Dim] = []
+    highs: list[DimSize] = []
     for index, known in zip(indices, numbers, strict=True):
         if known == ():
             continue

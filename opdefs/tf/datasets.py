@@ -19,7 +19,7 @@ from opdefs.tf.handles import (
     without_elements,
 )
 from opdefs.tf.tensor_list import tail_of
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
 from shapeinf.ops import Value
 
@@ -260,7 +260,7 @@ def _batches(
     size = (known_dims(batch_size) or (None,))[0]
     if values is None or size is None or c.prove_le(1, size) is not True:
         return _dataset(c, dtypes, shapes)
-    count: Dim = size if exact else c.fresh_at_most(size, "batch", 1)
+    count: DimSize = size if exact else c.fresh_at_most(size, "batch", 1)
     known = tuple(TensorType(value.dtype, c.concatenate(Shape((count,)), value.shape)) for value in values)
     return _dataset(c, dtypes, shapes, known)
 

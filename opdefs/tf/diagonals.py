@@ -8,7 +8,7 @@ from opdefs.tf.common import require_scalars
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -73,7 +73,7 @@ def _read_band(c: TensorFlowContext, k: PartialTensor) -> tuple[int, int] | None
     return known[0], known[-1]
 
 
-def _longest(c: TensorFlowContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> Dim:
+def _longest(c: TensorFlowContext, rows: DimSize, columns: DimSize, band: tuple[int, int]) -> DimSize:
     """The length of the longest diagonal of a band."""
     lower, upper = band
     height = rows + upper if upper < 0 else rows
@@ -87,7 +87,7 @@ def _count(band: tuple[int, int]) -> int:
     return band[1] - band[0] + 1
 
 
-def _check_band(c: TensorFlowContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
+def _check_band(c: TensorFlowContext, rows: DimSize, columns: DimSize, band: tuple[int, int]) -> None:
     """Require that no diagonal lies outside the matrix; diagonal 0 never does."""
     for name, index in zip(("lower", "upper"), band, strict=True):
         size, reach = (rows, -index) if index < 0 else (columns, index)
@@ -197,7 +197,7 @@ def _shape_of_matrices(
     return c.concatenate(lead, c.matrix(rows, columns))
 
 
-def _matrix_size(c: TensorFlowContext, requested: list[int | None], least: Dim, name: str) -> Dim:
+def _matrix_size(c: TensorFlowContext, requested: list[int | None], least: DimSize, name: str) -> DimSize:
     """A requested size, or for -1 the smallest that fits; an unknown where the request is.
 
     `requested` has the size of this axis, then that of the other one: if both are open, the matrices are square.

@@ -9,7 +9,7 @@ import attrs
 from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.window import same_size, window_span
 from opdefs.tf.context import TensorFlowContext
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 
 XLA_FIELDS = (7, 8, 11, 3, 4, 6, 9, 10, 12)
@@ -50,7 +50,7 @@ class ConvolutionAxes:
         )
         return all(sorted(axes) == list(range(rank)) for axes in operands)
 
-    def spatial_sizes(self, x: Shape, kernel: Shape) -> tuple[list[Dim], list[Dim]]:
+    def spatial_sizes(self, x: Shape, kernel: Shape) -> tuple[list[DimSize], list[DimSize]]:
         """The spatial sizes of an input and of a kernel."""
         return [x[axis] for axis in self.input_spatial], [kernel[axis] for axis in self.kernel_spatial]
 
@@ -115,24 +115,24 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def dilated_window_count(
-    c: TensorFlowContext, size: Dim, kernel: Dim, stride: int, pads: int, base_dilation: int, dilation: int
-) -> Dim:
+    c: TensorFlowContext, size: DimSize, kernel: DimSize, stride: int, pads: int, base_dilation: int, dilation: int
+) -> DimSize:
     """The number of windows along an axis with holes between its elements; 0 where none fits."""
     full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
     return clamp_at_zero(c, (full + pads - window_span(kernel, dilation)) // stride + 1)
 
 
-def same_window_count(c: TensorFlowContext, size: Dim, stride: int, base_dilation: int) -> Dim:
+def same_window_count(c: TensorFlowContext, size: DimSize, stride: int, base_dilation: int) -> DimSize:
     """The number of windows with SAME padding along an axis with holes between its elements."""
     full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
     return same_size(full, stride)
 
 
 def convolved_shape(
-    c: TensorFlowContext, lhs: Shape, rhs: Shape, axes: ConvolutionAxes, spatial: Sequence[Dim], batch_groups: int
+    c: TensorFlowContext, lhs: Shape, rhs: Shape, axes: ConvolutionAxes, spatial: Sequence[DimSize], batch_groups: int
 ) -> Shape:
     """The shape of the output of a convolution, for the sizes of its spatial axes."""
-    dims: list[Dim] = [0] * len(lhs)
+    dims: list[DimSize] = [0] * len(lhs)
     dims[axes.output_batch] = c.divide(lhs[axes.input_batch], batch_groups, evenly_divisible=True)
     dims[axes.output_feature] = rhs[axes.kernel_output]
     for axis, size in zip(axes.output_spatial, spatial, strict=True):

@@ -19,7 +19,7 @@ from opdefs.rules.contents.truth import infinity_test, is_finite_number, is_not_
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, Dimension, maximum, minimum
+from shapeinf.expr import Dimension, DimSize, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, element_bits
 from shapeinf.ops import Operand, Value
 
@@ -124,7 +124,7 @@ def population_count(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: the number of bits of each integer that are set."""
     bits = element_bits(x.dtype or "") or 0
 
-    def count(d: Dim) -> Dim | None:
+    def count(d: DimSize) -> DimSize | None:
         return (d % 2**bits).bit_count() if isinstance(d, int) else None
 
     return map_elements("uint8", x.shape, dim_operation(count), x)

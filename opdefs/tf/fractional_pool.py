@@ -11,7 +11,7 @@ from opdefs.tf.common import shape_of_rank
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Floats, Value
 
@@ -34,7 +34,7 @@ def fractional_pool(
     return Shape(sizes), c.vector(c.add(sizes[1], 1)), c.vector(c.add(sizes[2], 1))
 
 
-def _quotient(c: TensorFlowContext, size: Dim, ratio: float) -> Dim:
+def _quotient(c: TensorFlowContext, size: DimSize, ratio: float) -> DimSize:
     """`floor(size / ratio)`, where ratio and quotient are rounded to float32."""
     if ratio < 0:
         raise ShapeError(f"pooling_ratio {ratio} is negative")

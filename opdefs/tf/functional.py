@@ -14,7 +14,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.loops import ConditionalTrip, truth_of
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.expr import Dimension, DimSize, maximum
 from shapeinf.graph import DeclaredType, FunctionReference
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, Type
 from shapeinf.lattice.truths import Truth
@@ -173,8 +173,8 @@ def _loop(c: TensorFlowContext, values: Sequence[TensorType]) -> tuple[Type, ...
 class _CountedTrip(Trip):
     """A trip of a loop over numbers: the body takes `start + number * delta` and the loop variables."""
 
-    start: Dim | None
-    delta: Dim | None
+    start: DimSize | None
+    delta: DimSize | None
 
     def inputs(self, number: Element, condition: Element, carried: Sequence[Type | None]) -> list[Type | None]:
         """See `Trip`."""
@@ -195,7 +195,7 @@ def for_(
     run = _body(c, "body", len(values) + 1, len(values))
     require_scalars(c, start.shape, limit.shape, delta.shape)
     first, end, step = (_scalar(number) for number in (start, limit, delta))
-    trips: Dim | None = None
+    trips: DimSize | None = None
     if first is not None and end is not None and isinstance(step, int) and step != 0:
         distance = end - first if step > 0 else first - end
         trips = maximum((distance + abs(step) - 1) // abs(step), 0)
@@ -203,7 +203,7 @@ def for_(
     return tuple(iterate(c, _CountedTrip(run, first, step), trips, True, values).carried)
 
 
-def _scalar(value: PartialTensor) -> Dim | None:
+def _scalar(value: PartialTensor) -> DimSize | None:
     """The value of a scalar as a dim, None if unknown."""
     return to_dim(value.elements[0]) if value.elements else None
 
@@ -222,7 +222,7 @@ def map_defun(
     """[n, *S]..., others -> [n, *T]...: the function for each slice of the first inputs, with all of the others."""
     run = _body(c, "f", len(values), c.num_outputs)
     mapped, captured = values[: len(Targuments)], values[len(Targuments) :]
-    count: Dim | None = None
+    count: DimSize | None = None
     slices: list[TensorType] = []
     for tensor in mapped:
         shape = c.with_rank_at_least(tensor.shape, 1)
@@ -237,7 +237,7 @@ def map_defun(
     return _declare(c, tuple(_stack(c, size, output) for output in outputs), ())
 
 
-def _stack(c: TensorFlowContext, count: Dim, element: Type) -> Type:
+def _stack(c: TensorFlowContext, count: DimSize, element: Type) -> Type:
     """The results of `count` runs as one tensor: sizes of a single run are the same in all of them."""
     if not isinstance(element, TensorType) or element.shape.dims is None:
         return PartialTensor(element.dtype if isinstance(element, TensorType) else None, c.unknown_shape(), None)
@@ -278,6 +278,6 @@ def _refine(c: TensorFlowContext, index: int, output: Type, declared: DeclaredTy
     return output if refined == list(output.shape.dims) else output.with_type(output.dtype, Shape(refined))
 
 
-def _is_open(size: Dim) -> bool:
+def _is_open(size: DimSize) -> bool:
     """Whether a size is an anonymous unknown."""
     return not isinstance(size, int) and size.is_symbol and size.is_anonymous

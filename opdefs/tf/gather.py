@@ -12,7 +12,7 @@ from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.shapes import variable
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.lattice.dtypes import INT64_MAX
 from shapeinf.ops import Value
@@ -82,7 +82,7 @@ def _gather(
     return take_batches(params, index_array(indices, known), axis, batch, shape)
 
 
-def _lie_inside(indices: PartialTensor, size: Dim) -> bool:
+def _lie_inside(indices: PartialTensor, size: DimSize) -> bool:
     """Whether indices lie inside an axis of this size, or are unknown."""
     known = known_ints(indices)
     return known is None or (isinstance(size, int) and all(0 <= index < size for index in known))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.unknowns import element_shape, is_steady
 from opdefs.tf.context import TensorFlowContext
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import (
     SCALAR,
@@ -54,7 +54,7 @@ def declared_values(c: TensorFlowContext, dtypes: Dtypes, shapes: Shapes) -> tup
     return tuple(TensorType(d, declared_shape(c, s)) for d, s in zip(dtypes, shapes, strict=True))
 
 
-def create_handle(c: TensorFlowContext, values: Values, length: Dim | None = None) -> HandleType:
+def create_handle(c: TensorFlowContext, values: Values, length: DimSize | None = None) -> HandleType:
     """The handle that is output 0 of the operator: a pair of names for an old operator, else a scalar."""
     output = c.op_def.output(0)
     dtype = "resource" if output is None or output.type is None else output.type
@@ -74,7 +74,7 @@ def values_behind(handle: TensorType) -> Values:
     return handle.values if isinstance(handle, HandleType) else None
 
 
-def length_behind(handle: TensorType) -> Dim | None:
+def length_behind(handle: TensorType) -> DimSize | None:
     """The number of items of a list behind a handle, None if unknown."""
     return handle.length if isinstance(handle, HandleType) else None
 
@@ -118,7 +118,7 @@ def refine(c: TensorFlowContext, first: Shape, second: Shape) -> Shape:
     return Shape(_refine_dim(c, x, y) for x, y in zip(a.dims, b.dims, strict=True))
 
 
-def _refine_dim(c: TensorFlowContext, x: Dim, y: Dim) -> Dim:
+def _refine_dim(c: TensorFlowContext, x: DimSize, y: DimSize) -> DimSize:
     """The more specific of two dims that are equal."""
     if isinstance(x, int) and isinstance(y, int):
         return c.merge(x, y)
@@ -161,7 +161,7 @@ def join_values(
     return None if joined is None and values else (() if joined is None else (joined,))
 
 
-def scalar_dim(c: TensorFlowContext, value: PartialTensor, name: str) -> Dim | None:
+def scalar_dim(c: TensorFlowContext, value: PartialTensor, name: str) -> DimSize | None:
     """The size in a scalar input, None if unknown. Raises ShapeError if it is negative."""
     c.with_rank(value.shape, 0)
     (size,) = known_dims(value) or (None,)

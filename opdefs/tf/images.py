@@ -7,14 +7,14 @@ from opdefs.tf.common import require_scalars
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Value
 
 MAX_CHANNELS = 4
 
 
-def _decoded_channels(c: TensorFlowContext, contents: Shape, channels: int) -> Dim:
+def _decoded_channels(c: TensorFlowContext, contents: Shape, channels: int) -> DimSize:
     """The number of channels of a decoded image; for a request of 0, that of the file, an unknown."""
     c.with_rank(contents, 0)
     if channels < 0:

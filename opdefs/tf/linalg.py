@@ -5,18 +5,18 @@ from __future__ import annotations
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 
 
-def square_matrices(c: TensorFlowContext, x: Shape) -> tuple[Shape, Dim]:
+def square_matrices(c: TensorFlowContext, x: Shape) -> tuple[Shape, DimSize]:
     """[*B, M, M] -> the shape [*B] and the size M."""
     x = c.with_rank_at_least(x, 2)
     size = c.merge(c.dim(x, -2), c.dim(x, -1))
     return c.subshape(x, 0, -2), size
 
 
-def _matrices(c: TensorFlowContext, lead: Shape, rows: Dim, columns: Dim) -> Shape:
+def _matrices(c: TensorFlowContext, lead: Shape, rows: DimSize, columns: DimSize) -> Shape:
     """The shape [*lead, rows, columns]."""
     return c.concatenate(lead, c.matrix(rows, columns))
 

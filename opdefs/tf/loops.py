@@ -9,7 +9,7 @@ import attrs
 from opdefs.rules.branching import truth_of_number
 from opdefs.rules.contents.elements import nonnegative_condition
 from opdefs.rules.iteration import Trip
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext
@@ -50,7 +50,7 @@ class ConditionalTrip(Trip):
         tested = self.cond.preview(carried)[0]
         return truth_of(self.c, tested) if isinstance(tested, TensorType) else None
 
-    def repeat(self, trips: Dim, number: Dimension) -> None:
+    def repeat(self, trips: DimSize, number: Dimension) -> None:
         """See `Trip`; the condition runs as often as the body."""
         self.body.repeat(trips, number)
         self.cond.repeat(trips, number)

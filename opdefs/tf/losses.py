@@ -8,7 +8,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 
 
@@ -103,13 +103,13 @@ def ctc_beam_search_decoder(
     return (*(part for parts in zip(*paths, strict=True) for part in parts), c.matrix(batch, top_paths))
 
 
-def _steps_and_batch(c: TensorFlowContext, inputs: Shape, lengths: Shape) -> tuple[Dim, Dim]:
+def _steps_and_batch(c: TensorFlowContext, inputs: Shape, lengths: Shape) -> tuple[DimSize, DimSize]:
     """T and B of inputs [T, B, C] and lengths [B]."""
     steps, batch, _ = c.with_rank(inputs, 3)
     return steps, c.merge(batch, c.with_rank(lengths, 1)[0])
 
 
-def _decoded(c: TensorFlowContext, steps: Dim, batch: Dim) -> SparseShapes:
+def _decoded(c: TensorFlowContext, steps: DimSize, batch: DimSize) -> SparseShapes:
     """A sparse matrix [B, L] of decoded labels, where L, the length of the longest sequence, is at most T."""
     count = fresh_count(c, c.numel((steps, batch)))
     return sparse_output(c, count, 2, (batch, c.fresh_at_most(steps, "decoded")))

@@ -10,7 +10,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import TensorFormat, tensor_format
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 
 
@@ -28,7 +28,7 @@ def image_format(data_format: str) -> TensorFormat:
     return tensor_format(data_format, 3 if "D" in data_format else 2)
 
 
-def merge_channels(c: TensorFlowContext, channels: Dim, vectors: Sequence[Shape]) -> Dim:
+def merge_channels(c: TensorFlowContext, channels: DimSize, vectors: Sequence[Shape]) -> DimSize:
     """The number of channels, which is the length of each vector."""
     for vector in vectors:
         channels = c.merge(channels, c.with_rank(vector, 1)[0])

@@ -9,11 +9,11 @@ from opdefs.rules.padding import pad_elements
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.context.contents import MAX_DIMENSIONS
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Ints, Value
 
-Pairs = list[tuple[Dim | None, Dim | None]]
+Pairs = list[tuple[DimSize | None, DimSize | None]]
 """The amounts before and after each axis; None is unknown."""
 
 
@@ -56,7 +56,9 @@ def _pairs(c: TensorFlowContext, x: Shape, paddings: PartialTensor) -> tuple[Sha
     return shape, list(zip(amounts[::2], amounts[1::2], strict=True))
 
 
-def _padded_size(c: TensorFlowContext, size: Dim, before: Dim | None, after: Dim | None, axis: int) -> Dim:
+def _padded_size(
+    c: TensorFlowContext, size: DimSize, before: DimSize | None, after: DimSize | None, axis: int
+) -> DimSize:
     """The size of a padded axis. Requires that no amount is negative."""
     for amount in (before, after):
         _check_not_negative(c, amount, "paddings must be non-negative")
@@ -65,7 +67,7 @@ def _padded_size(c: TensorFlowContext, size: Dim, before: Dim | None, after: Dim
     return c.add(c.add(size, before), after)
 
 
-def _check_not_negative(c: TensorFlowContext, amount: Dim | None, message: str) -> None:
+def _check_not_negative(c: TensorFlowContext, amount: DimSize | None, message: str) -> None:
     """Require that an amount is at least 0, unless it is unknown."""
     if isinstance(amount, int):
         if amount < 0:
@@ -134,11 +136,11 @@ def space_to_batch(c: TensorFlowContext, x: Shape, paddings: Value, *, block_siz
     return _space_to_batch(c, shape, _square(c, block_size), _block_pairs(c, paddings, 2, "paddings"))
 
 
-def _space_to_batch(c: TensorFlowContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
+def _space_to_batch(c: TensorFlowContext, x: Shape, block: Sequence[DimSize | None], pairs: Pairs) -> Shape:
     """[N, *S, *T] -> [N * prod(block), *((S + pairs) / block), *T]."""
     shape = c.with_rank_at_least(x, len(block) + 1)
-    batch: Dim | None = shape[0]
-    dims: list[Dim] = []
+    batch: DimSize | None = shape[0]
+    dims: list[DimSize] = []
     for i, (size, (before, after)) in enumerate(zip(block, pairs, strict=True)):
         batch = None if batch is None or size is None else c.multiply(batch, size)
         if size is None or before is None or after is None:
@@ -164,11 +166,11 @@ def batch_to_space(c: TensorFlowContext, x: Shape, crops: Value, *, block_size: 
     return _batch_to_space(c, shape, _square(c, block_size), _block_pairs(c, crops, 2, "crops"))
 
 
-def _batch_to_space(c: TensorFlowContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
+def _batch_to_space(c: TensorFlowContext, x: Shape, block: Sequence[DimSize | None], pairs: Pairs) -> Shape:
     """[N, *S, *T] -> [N / prod(block), *(S * block - pairs), *T]."""
     shape = c.with_rank_at_least(x, len(block) + 1)
-    total: Dim | None = 1
-    dims: list[Dim] = []
+    total: DimSize | None = 1
+    dims: list[DimSize] = []
     for i, (size, (before, after)) in enumerate(zip(block, pairs, strict=True)):
         total = None if total is None or size is None else total * size
         if size is None or before is None or after is None:
@@ -194,14 +196,14 @@ def _block_rank(c: TensorFlowContext, block: PartialTensor, pairs: Shape) -> int
     return count
 
 
-def _square(c: TensorFlowContext, size: int) -> list[Dim | None]:
+def _square(c: TensorFlowContext, size: int) -> list[DimSize | None]:
     """The sizes of a square block."""
     if size < 1:
         c.fail("block_size must be at least 1", size)
     return [size, size]
 
 
-def _block(c: TensorFlowContext, block: PartialTensor, count: int) -> Sequence[Dim | None]:
+def _block(c: TensorFlowContext, block: PartialTensor, count: int) -> Sequence[DimSize | None]:
     """The sizes of the block, None for unknown ones. Requires that each is at least 1."""
     sizes = known_dims(block) or (None,) * count
     for size in sizes:
@@ -244,7 +246,9 @@ def depth_to_space(c: TensorFlowContext, x: Shape, *, block_size: int, data_form
     return _image_shape(data_format, batch, height, width, depth, rest)
 
 
-def _image(c: TensorFlowContext, x: Shape, data_format: str) -> tuple[Dim, Dim, Dim, Dim, tuple[Dim, ...]]:
+def _image(
+    c: TensorFlowContext, x: Shape, data_format: str
+) -> tuple[DimSize, DimSize, DimSize, DimSize, tuple[DimSize, ...]]:
     """The batch, height, width, channels (of NCHW_VECT_C: their vectors), and the inner axis of that format."""
     if data_format == "NHWC":
         batch, height, width, channels = c.with_rank(x, 4)
@@ -257,7 +261,9 @@ def _image(c: TensorFlowContext, x: Shape, data_format: str) -> tuple[Dim, Dim, 
     return batch, height, width, channels, tuple(rest)
 
 
-def _image_shape(data_format: str, batch: Dim, height: Dim, width: Dim, channels: Dim, rest: tuple[Dim, ...]) -> Shape:
+def _image_shape(
+    data_format: str, batch: DimSize, height: DimSize, width: DimSize, channels: DimSize, rest: tuple[DimSize, ...]
+) -> Shape:
     """The shape in a format; `rest` is the inner axis of NCHW_VECT_C."""
     if data_format == "NHWC":
         return Shape((batch, height, width, channels))
@@ -293,7 +299,7 @@ def _patches(c: TensorFlowContext, x: Shape, ksizes: Ints, strides: Ints, rates:
         c.fail("ksizes, strides and rates must be at least 1", ksizes, strides, rates)
     spatial = range(1, len(x) - 1)
     depth = x[-1]
-    sizes: list[Dim] = []
+    sizes: list[DimSize] = []
     for axis in spatial:
         depth = c.multiply(depth, ksizes[axis])
         if padding == "SAME":
@@ -304,7 +310,7 @@ def _patches(c: TensorFlowContext, x: Shape, ksizes: Ints, strides: Ints, rates:
     return Shape((x[0], *sizes, depth))
 
 
-def _window_count(c: TensorFlowContext, size: Dim, window: int, stride: int) -> Dim:
+def _window_count(c: TensorFlowContext, size: DimSize, window: int, stride: int) -> DimSize:
     """The number of windows of a size without padding: 0 where the window is larger by less than two strides.
 
     The kernel's division rounds towards 0.

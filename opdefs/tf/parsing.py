@@ -12,7 +12,7 @@ from opdefs.rules.requested import scalar_size
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape, element_bits
 from shapeinf.ops import Value
@@ -301,7 +301,7 @@ def decode_padded_raw(c: TensorFlowContext, input_bytes: Shape, fixed_length: Va
     """[*S], fixed_length [] -> [*S, numbers]: the numbers in `fixed_length` bytes of each string."""
     c.with_rank(fixed_length.shape, 0)
     length, bits = scalar_size(c, fixed_length), element_bits(out_type)
-    numbers: Dim = c.fresh("numbers") if length is None or not bits else c.divide(length, bits // 8, True)
+    numbers: DimSize = c.fresh("numbers") if length is None or not bits else c.divide(length, bits // 8, True)
     return c.concatenate(input_bytes, c.vector(numbers))
 
 

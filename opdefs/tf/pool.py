@@ -17,7 +17,7 @@ from opdefs.tf.windows import (
     windowed_output_size,
     windowed_output_sizes,
 )
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Ints, Value
 
@@ -58,7 +58,12 @@ def avg_pool(c: TensorFlowContext, value: Shape, *, window: ImagePool) -> Shape:
 
 
 def _pooled_shape(
-    c: TensorFlowContext, x: Shape, layout: TensorFormat, depth: Dim, window: PoolWindow, explicit_paddings: Ints = ()
+    c: TensorFlowContext,
+    x: Shape,
+    layout: TensorFormat,
+    depth: DimSize,
+    window: PoolWindow,
+    explicit_paddings: Ints = (),
 ) -> Shape:
     """The shape of the pooled images, with `depth` channels."""
     steps = spatial_values(c, window.strides, layout, "stride")

@@ -14,7 +14,7 @@ from opdefs.tf.handles import (
     values_behind,
 )
 from opdefs.tf.stored_values import loaded_values, stored_values
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
 from shapeinf.ops import Value
 
@@ -132,7 +132,7 @@ def take_from_barrier(
 ) -> tuple[Shape, ...]:
     """A handle, n [] -> indices [m], keys [m], components [m, *S]...; m may be less than n if that is allowed."""
     most = scalar_dim(c, num_elements, "num_elements")
-    count: Dim = c.fresh("count") if most is None else most
+    count: DimSize = c.fresh("count") if most is None else most
     if allow_small_batch and most is not None:
         count = c.fresh_at_most(most, "count")
     lead, values = Shape((count,)), values_behind(handle)

@@ -12,12 +12,12 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse import filled_count
 from opdefs.tf.sparse_operands import MAX_SPARSE_RANK, SparseShapes, known_sizes, sparse_output
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import HandleType, PartialTensor, Shape
 from shapeinf.ops import Value
 
 
-def row_count(c: TensorFlowContext, splits: Shape) -> Dim:
+def row_count(c: TensorFlowContext, splits: Shape) -> DimSize:
     """The number of rows N of row splits [N + 1]."""
     return c.subtract(c.with_rank(splits, 1)[0], 1)
 
@@ -41,7 +41,7 @@ def ragged_range(c: TensorFlowContext, starts: Value, limits: Value, deltas: Val
     """[N] or [] each -> row splits [N + 1] and the values [*] of N ranges."""
     operands = (starts, limits, deltas)
     shapes = [c.with_rank_at_most(operand.shape, 1) for operand in operands]
-    rows: Dim | None = None
+    rows: DimSize | None = None
     for shape in shapes:
         if shape.rank == 1:
             rows = shape[0] if rows is None else c.merge(rows, shape[0])
@@ -58,7 +58,7 @@ MAX_RANGES = 64
 """The lengths of more ranges than this are not computed."""
 
 
-def _range_lengths(operands: Sequence[PartialTensor], rows: Dim) -> list[int] | None:
+def _range_lengths(operands: Sequence[PartialTensor], rows: DimSize) -> list[int] | None:
     """The lengths of ranges with known ends; None if any is unknown, and for steps of 0."""
     if not isinstance(rows, int) or rows > MAX_RANGES:
         return None
@@ -121,7 +121,7 @@ def ragged_cross(
     ragged, sparse, dense = len(ragged_values_types), len(sparse_values_types), len(dense_types)
     if len(inputs) != 2 * ragged + 3 * sparse + dense or len(ragged_splits_types) != ragged:
         c.fail(f"{ragged} ragged, {sparse} sparse and {dense} dense features do not match {len(inputs)} inputs")
-    rows: Dim = c.fresh("batch")
+    rows: DimSize = c.fresh("batch")
     for splits in inputs[ragged : 2 * ragged]:
         rows = c.merge(rows, row_count(c, splits.shape))
     for shape in inputs[2 * ragged + 2 * sparse : 2 * ragged + 3 * sparse]:
@@ -218,7 +218,7 @@ def ragged_tensor_to_tensor(
     if inner.dims is None:
         if wanted.dims is None:
             raise c.unknowable("neither the requested shape nor the rank of the values is known")
-        axes: list[Dim | None] = [None] * max(0, len(wanted) - ragged - 1)
+        axes: list[DimSize | None] = [None] * max(0, len(wanted) - ragged - 1)
     else:
         c.with_rank_at_least(inner, 1)
         axes = list(inner.dims[1:])
@@ -254,12 +254,12 @@ def _check_partitions(c: TensorFlowContext, types: Sequence[str], tensors: Seque
         c.with_rank(tensor.shape, 0 if kind == "FIRST_DIM_SIZE" else 1)
 
 
-def _first_size(c: TensorFlowContext, kind: str, tensor: PartialTensor) -> Dim:
+def _first_size(c: TensorFlowContext, kind: str, tensor: PartialTensor) -> DimSize:
     """The number of rows of the outermost axis."""
     return scalar_size_or_fresh(c, tensor, "rows") if kind == "FIRST_DIM_SIZE" else row_count(c, tensor.shape)
 
 
-def _longest_row(c: TensorFlowContext, tensor: PartialTensor, axis: int) -> Dim:
+def _longest_row(c: TensorFlowContext, tensor: PartialTensor, axis: int) -> DimSize:
     """The length of the longest row: of row splits by their differences, of row ids at most their number."""
     kinds = [k for k in c.attr("row_partition_types") if k != "FIRST_DIM_SIZE"]
     elements = known_dims(tensor)
@@ -282,7 +282,7 @@ def _longest_run(numbers: Sequence[int]) -> int:
     return longest
 
 
-def _sizes_of_request(c: TensorFlowContext, shape: PartialTensor, wanted: Shape, rank: int) -> list[Dim | None]:
+def _sizes_of_request(c: TensorFlowContext, shape: PartialTensor, wanted: Shape, rank: int) -> list[DimSize | None]:
     """The requested sizes: -1 where the operator chooses the size, None where the request is unknown."""
     if wanted.dims is None:
         unknown = c.rank(shape.shape) != 0
@@ -297,7 +297,7 @@ def _sizes_of_request(c: TensorFlowContext, shape: PartialTensor, wanted: Shape,
     return [None] * rank if elements is None else list(elements)
 
 
-def _dense_size(c: TensorFlowContext, requested: Dim | None, size: Dim | None, inner: bool) -> Dim:
+def _dense_size(c: TensorFlowContext, requested: DimSize | None, size: DimSize | None, inner: bool) -> DimSize:
     """One size of the output. Inner axes must be as requested."""
     if requested is None or (isinstance(requested, Dimension) and c.prove_le(0, requested) is not True):
         return size if inner and size is not None else c.fresh("size")

@@ -6,7 +6,7 @@ from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.common import require_scalars, scalar_shape, size_from_scalar
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -159,7 +159,7 @@ def shuffle_index(c: TensorFlowContext, index: Shape, seed: Shape, max_index: Sh
     inputs = ((index, 0), (seed, 1), (max_index, 0))
     shapes = [c.with_rank_at_most(shape, rank + 1) for shape, rank in inputs]
     sizes = [s[0] for s, (_, rank) in zip(shapes, inputs, strict=True) if s.dims is not None and len(s) == rank + 1]
-    size: Dim | None = None
+    size: DimSize | None = None
     for other in sizes:
         size = other if size is None else c.merge(size, other)
     if size is None:

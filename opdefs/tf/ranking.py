@@ -8,7 +8,7 @@ from opdefs.rules.unknowns import top_k_shape
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -57,7 +57,7 @@ def top_k_of_tensor(
     return _largest(c, input_, shape, sorted_)
 
 
-def _top_k(c: TensorFlowContext, x: Shape, k: Dim) -> Shape:
+def _top_k(c: TensorFlowContext, x: Shape, k: DimSize) -> Shape:
     """[*S, n] -> [*S, k]."""
     x = c.with_rank_at_least(x, 1)
     if x.dims is None:

@@ -6,7 +6,7 @@ from opdefs.tf.common import require_scalars
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 
 
@@ -97,7 +97,7 @@ def _cudnn_outputs(
     first, second, _ = c.with_rank(input_, 3)
     state = c.with_rank(input_h, 3)
     c.with_rank(params, 1)
-    hidden: Dim = c.multiply(state[2], 2 if direction == "bidirectional" else 1)
+    hidden: DimSize = c.multiply(state[2], 2 if direction == "bidirectional" else 1)
     return (Shape((first, second, hidden)), state, cell, c.unknown_shape())
 
 

@@ -14,7 +14,7 @@ from opdefs.tf.common import require_scalars, warn
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import NotKnown, ShapeError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import PartialTensor, Shape, element_bits
 from shapeinf.ops import Ints, Value
 
@@ -43,7 +43,7 @@ def reshape(c: TensorFlowContext, tensor: Value, shape: Value) -> PartialTensor:
     return reshape_elements(tensor, result)
 
 
-def _infer_of_empty(c: TensorFlowContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
+def _infer_of_empty(c: TensorFlowContext, x: Shape, wanted: Sequence[DimSize | None]) -> Shape | None:
     """The result if -1 is inferred and another size is or may be 0: of empty tensors, kernels count sizes above 0."""
     sizes = [d for d in wanted if d != -1]
     if len(sizes) != len(wanted) - 1:
@@ -58,18 +58,18 @@ def _infer_of_empty(c: TensorFlowContext, x: Shape, wanted: Sequence[Dim | None]
     if x.dims is not None and 0 not in x.dims and x.is_concrete:
         return None
     positive = [d for d in sizes if isinstance(d, int) and d > 0]
-    inferred: Dim = c.fresh("reshape")
+    inferred: DimSize = c.fresh("reshape")
     if x.is_concrete and x.dims is not None and len(positive) + sizes.count(0) == len(sizes):
         total, known = c.numel(d for d in x.dims if d != 0), c.numel(positive)
         inferred = total // known  # the kernel does not check the remainder
     return Shape(inferred if d == -1 else c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(wanted))
 
 
-def _may_be_zero(c: TensorFlowContext, d: Dim | None) -> bool:
+def _may_be_zero(c: TensorFlowContext, d: DimSize | None) -> bool:
     return isinstance(d, Dimension) and c.prove_le(1, d) is not True
 
 
-def _quotient_besides_empty_axes(c: TensorFlowContext, x: Shape, sizes: Sequence[Dim | None]) -> Dim | None:
+def _quotient_besides_empty_axes(c: TensorFlowContext, x: Shape, sizes: Sequence[DimSize | None]) -> DimSize | None:
     """The inferred size where requested sizes that may be 0 are axes of the tensor, and no other axis may be 0.
 
     These axes and sizes are counted on both sides, or on none. None where there are no such sizes.
@@ -88,7 +88,7 @@ def _quotient_besides_empty_axes(c: TensorFlowContext, x: Shape, sizes: Sequence
     return c.numel(rest) // c.numel(d for d in others if d is not None)
 
 
-def _fail_as_tensorflow(c: TensorFlowContext, x: Shape, wanted: Sequence[Dim | None]) -> None:
+def _fail_as_tensorflow(c: TensorFlowContext, x: Shape, wanted: Sequence[DimSize | None]) -> None:
     """Raise TensorFlow's error for sizes that are ints, if it has one."""
     dims = c.store.canon_shape(x).dims or ()
     sizes = [d for d in wanted if isinstance(d, int) and d != -1]
@@ -189,7 +189,7 @@ def _permute_known_axes(c: TensorFlowContext, x: Shape, axes: Sequence[int | Non
     sizes = {x[i] for i in left}
     common = sizes.pop() if len(sizes) == 1 else None
 
-    def size(position: int, axis: int | None) -> Dim:
+    def size(position: int, axis: int | None) -> DimSize:
         if axis is not None:
             return x[axis]
         return c.fresh(f"transpose.{position}") if common is None else common

@@ -5,12 +5,12 @@ from __future__ import annotations
 from opdefs.tf.common import require_scalars, shape_of_rank
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Value
 
 
-def image_size(c: TensorFlowContext, index: int) -> tuple[Dim, Dim]:
+def image_size(c: TensorFlowContext, index: int) -> tuple[DimSize, DimSize]:
     """The height and the width in an input."""
     c.with_value(c.with_rank(c.input(index), 1)[0], 2)  # which has another text than `shape_of_rank`
     height, width = shape_of_rank(c, index, 2)

@@ -11,7 +11,7 @@ from opdefs.tf.dialect import tf
 from opdefs.tf.gather import IGNORES
 from opdefs.tf.shapes import variable
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import Value
 from shapeinf.ops.context import tf_shape
@@ -34,7 +34,7 @@ def scatter_nd(
     return _update(c, zeros, result, indices, updates, "add")
 
 
-def _infer_rank(c: TensorFlowContext, indices: Shape, updates: Shape, length: Dim) -> Shape:
+def _infer_rank(c: TensorFlowContext, indices: Shape, updates: Shape, length: DimSize) -> Shape:
     """[*I, k], [*I, *D[k:]] and the length of the shape, which must be that of [*D] -> a shape of the rank of [*D]."""
     depth = c.concrete(indices.dims[-1]) if indices.dims else None
     if depth is None or indices.dims is None or updates.dims is None or len(updates) < len(indices) - 1:

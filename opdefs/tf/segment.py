@@ -15,18 +15,18 @@ from opdefs.tf.common import size_from_scalar
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import Value
 
 
-def _replace_rows(c: TensorFlowContext, data: Shape, rows: Dim) -> Shape:
+def _replace_rows(c: TensorFlowContext, data: Shape, rows: DimSize) -> Shape:
     """[n, *S] -> [rows, *S]."""
     return c.concatenate(c.vector(rows), c.subshape(data, 1))
 
 
-def _sorted_segments(c: TensorFlowContext, ids: PartialTensor) -> Dim:
+def _sorted_segments(c: TensorFlowContext, ids: PartialTensor) -> DimSize:
     """The number of segments of sorted ids: one more than the last id, or an unknown."""
     size = c.concrete(ids.shape[0]) if ids.shape.rank == 1 else None
     if size == 0:
@@ -167,7 +167,7 @@ def compact_sparse_segment_gradient(
     return _replace_rows(c, grad, distinct), c.vector(distinct)
 
 
-def _row_count(c: TensorFlowContext, size: PartialTensor, index: int) -> Dim:
+def _row_count(c: TensorFlowContext, size: PartialTensor, index: int) -> DimSize:
     """The number of rows in scalar input `index`. Raises ShapeError if it is negative."""
     c.with_rank(size.shape, 0)
     known = size.elements[0] if size.elements else None

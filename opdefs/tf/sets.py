@@ -8,7 +8,7 @@ from opdefs.rules.contents.elements import known_dims
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -16,9 +16,9 @@ from shapeinf.ops import Value
 class Sets(NamedTuple):
     """The rank of a tensor of sets, the sizes of all axes but the last, and its number of elements; None if unknown."""
 
-    rank: Dim | None
-    lead: tuple[Dim | None, ...] | None
-    size: Dim | None
+    rank: DimSize | None
+    lead: tuple[DimSize | None, ...] | None
+    size: DimSize | None
 
 
 def _dense(c: TensorFlowContext, shape: Shape) -> Sets:
@@ -50,14 +50,14 @@ def _result(c: TensorFlowContext, set_operation: str, first: Sets, second: Sets)
     return c.matrix(count, rank), c.vector(count), _result_shape(c, rank, first.lead or second.lead)
 
 
-def _result_shape(c: TensorFlowContext, rank: Dim, lead: tuple[Dim | None, ...] | None) -> PartialTensor:
+def _result_shape(c: TensorFlowContext, rank: DimSize, lead: tuple[DimSize | None, ...] | None) -> PartialTensor:
     """The dense shape of the result: its last axis is as long as its largest set."""
     size = c.concrete(rank)
     known = lead is not None and size is not None and len(lead) == size - 1
     return PartialTensor("int64", c.vector(rank), (*lead, None) if known and lead is not None else None)
 
 
-def _most(set_operation: str, first: Dim | None, second: Dim | None) -> Dim | None:
+def _most(set_operation: str, first: DimSize | None, second: DimSize | None) -> DimSize | None:
     """The largest possible number of elements of the result, None if unknown."""
     if set_operation in ("a-b", "intersection"):
         return first

@@ -11,7 +11,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape, read_value
 from opdefs.tf.variables import variable_value
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import BroadcastAxes, PartialTensor, Shape, TensorType
 from shapeinf.ops import Value
@@ -79,13 +79,13 @@ def broadcast_args(c: TensorFlowContext, s0: Value, s1: Value) -> PartialTensor:
     return PartialTensor(None, c.vector(len(sizes)), sizes)
 
 
-def _align_sizes(s0: PartialTensor, s1: PartialTensor) -> list[tuple[Dim | None, Dim | None]] | None:
+def _align_sizes(s0: PartialTensor, s1: PartialTensor) -> list[tuple[DimSize | None, DimSize | None]] | None:
     """The pairs of sizes of two shapes, aligned for broadcasting; None where one of the shapes is unknown."""
     left, right = known_dims(s0), known_dims(s1)
     return None if left is None or right is None else align_dims(left, right)
 
 
-def _broadcast_size(c: TensorFlowContext, a: Dim | None, b: Dim | None) -> Dim | None:
+def _broadcast_size(c: TensorFlowContext, a: DimSize | None, b: DimSize | None) -> DimSize | None:
     """The broadcast of two sizes. If one is unknown: the other one, unless that may be 1, else None."""
     if a is not None and b is not None:
         return c.broadcast_dim(a, b)
@@ -111,7 +111,11 @@ def broadcast_gradient_args(c: TensorFlowContext, s0: Value, s1: Value) -> tuple
 
 
 def _are_equal(
-    c: TensorFlowContext, first: Dim, second: Dim, left: Sequence[Dim | None], right: Sequence[Dim | None]
+    c: TensorFlowContext,
+    first: DimSize,
+    second: DimSize,
+    left: Sequence[DimSize | None],
+    right: Sequence[DimSize | None],
 ) -> bool | None:
     """Whether two shapes, of lengths `first` and `second`, are equal; None where that is undecided."""
     if first != second:
@@ -121,7 +125,11 @@ def _are_equal(
 
 
 def _summed_axes(
-    c: TensorFlowContext, sizes: Sequence[Dim | None], others: Sequence[Dim | None], equal: bool | None, index: int
+    c: TensorFlowContext,
+    sizes: Sequence[DimSize | None],
+    others: Sequence[DimSize | None],
+    equal: bool | None,
+    index: int,
 ) -> PartialTensor:
     """The axes of size 1 of an operand, none if the shapes are equal; of unknown length where either is undecided."""
     if equal:

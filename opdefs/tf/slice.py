@@ -17,7 +17,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.shapes import variable
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import Value
 
@@ -38,7 +38,7 @@ def slice_(c: TensorFlowContext, x: Value, begin: Value, size: Value) -> Partial
     return _slice_contents(c, x, shape, starts, dims)
 
 
-def _slice_dim(c: TensorFlowContext, d: Dim, start: Dim | None, size: Dim | None, axis: int) -> Dim:
+def _slice_dim(c: TensorFlowContext, d: DimSize, start: DimSize | None, size: DimSize | None, axis: int) -> DimSize:
     """The size of one axis of a slice. Requires that the axis holds the slice."""
     if isinstance(start, int) and start < 0:
         c.fail(f"begin[{axis}] must be at least 0", start)
@@ -57,13 +57,13 @@ def _slice_dim(c: TensorFlowContext, d: Dim, start: Dim | None, size: Dim | None
     return size
 
 
-def _rest(c: TensorFlowContext, d: Dim, start: Dim) -> Dim:
+def _rest(c: TensorFlowContext, d: DimSize, start: DimSize) -> DimSize:
     """The size of a slice from `start` to the end of an axis."""
     return c.subtract(d, start) if c.prove_le(0, start) is True else c.fresh_at_most(d, "slice")
 
 
 def _slice_contents(
-    c: TensorFlowContext, x: PartialTensor, shape: Shape, starts: Sequence[Dim | None], dims: Sequence[Dim]
+    c: TensorFlowContext, x: PartialTensor, shape: Shape, starts: Sequence[DimSize | None], dims: Sequence[DimSize]
 ) -> PartialTensor:
     """The slice of shape `dims`, with its contents where the begins are known."""
     firsts = [start for start in starts if start is not None]
@@ -89,8 +89,8 @@ class Masks:
 class _Range:
     """The range along an axis of the input; a begin, end or stride of None is unknown."""
 
-    begin: Dim | None = 0
-    end: Dim | None = HUGE
+    begin: DimSize | None = 0
+    end: DimSize | None = HUGE
     stride: int | None = 1
     shrinks: bool = False
 
@@ -171,9 +171,9 @@ def _check_axis(c: TensorFlowContext, axis: int, rank: int) -> None:
 def _range(
     c: TensorFlowContext,
     i: int,
-    begin: Dim | None,
-    end: Dim | None,
-    stride: Dim | None,
+    begin: DimSize | None,
+    end: DimSize | None,
+    stride: DimSize | None,
     masks: Masks,
     shrinks: bool,
 ) -> _Range:
@@ -217,14 +217,14 @@ def strided_slice(
     return reshape_elements(part, result) if part.shape == Shape(sizes) else PartialTensor(x.dtype, result, None)
 
 
-def _end(along: _Range) -> Dim | None:
+def _end(along: _Range) -> DimSize | None:
     """The end of a range; that of an index is the next one."""
     if not along.shrinks:
         return along.end
     return None if along.begin is None else HUGE if along.begin == -1 else along.begin + 1
 
 
-def _check_index(c: TensorFlowContext, axis: int, size: Dim, along: _Range) -> None:
+def _check_index(c: TensorFlowContext, axis: int, size: DimSize, along: _Range) -> None:
     """Require that the index that drops an axis lies inside it."""
     index = along.begin
     if isinstance(size, int) and along.stride is not None:

@@ -17,7 +17,7 @@ from opdefs.tf.sparse_operands import (
     sparse_output,
     sparse_sizes,
 )
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -146,7 +146,7 @@ def sparse_to_dense(
     return scatter_tuples(default, tuples, broadcast_elements(sparse_values, Shape((count,))))
 
 
-def _reduced_sizes(c: TensorFlowContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:
+def _reduced_sizes(c: TensorFlowContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[DimSize] | None:
     """The remaining sizes, None where they are unknown. An axis may be listed twice; an empty list keeps all axes."""
     known = known_ints(axes)
     if dense.dims is None:
@@ -209,7 +209,7 @@ def sparse_fill_empty_rows(
     return c.matrix(filled, rank), c.vector(filled), c.vector(rows), c.vector(count)
 
 
-def filled_count(c: TensorFlowContext, count: Dim, rows: Dim) -> Dim:
+def filled_count(c: TensorFlowContext, count: DimSize, rows: DimSize) -> DimSize:
     """The number of values after each empty row gets one."""
     if count == 0:
         return rows

@@ -5,16 +5,16 @@ from __future__ import annotations
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, known_sizes, size_or_fresh, sparse_output, sparse_sizes
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Value
 
 
 def _sparse_counts(
-    c: TensorFlowContext, values: Dim, rows: tuple[Dim, ...], minlength: int, maxlength: int
+    c: TensorFlowContext, values: DimSize, rows: tuple[DimSize, ...], minlength: int, maxlength: int
 ) -> SparseShapes:
     """At most one count for each value, in `maxlength` columns or else as many as the largest value requires."""
-    columns: Dim = maxlength if maxlength > 0 else c.fresh("columns", max(minlength, 0))
+    columns: DimSize = maxlength if maxlength > 0 else c.fresh("columns", max(minlength, 0))
     return sparse_output(c, c.fresh_at_most(values, "nnz"), len(rows) + 1, [*rows, columns])
 
 

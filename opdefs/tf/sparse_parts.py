@@ -14,7 +14,7 @@ from opdefs.tf.sparse_operands import (
     sparse_output,
     sparse_sizes,
 )
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -25,8 +25,8 @@ def sparse_concat(c: TensorFlowContext, *inputs: Value, concat_dim: int) -> Spar
     n = len(inputs) // 3
     if len(inputs) != 3 * n or not n:
         c.fail(f"requires indices, values and a shape for each tensor, not {len(inputs)} inputs")
-    total: Dim = 0
-    rank: Dim = c.fresh("rank")
+    total: DimSize = 0
+    rank: DimSize = c.fresh("rank")
     for indices, values, shape in zip(inputs[:n], inputs[n : 2 * n], inputs[2 * n :], strict=True):
         rows, length = c.with_rank(indices.shape, 2), c.with_rank(shape.shape, 1)[0]
         total = c.add(total, c.merge(rows[0], c.with_rank(values.shape, 1)[0]))
@@ -36,8 +36,8 @@ def sparse_concat(c: TensorFlowContext, *inputs: Value, concat_dim: int) -> Spar
 
 
 def _concatenated_sizes(
-    c: TensorFlowContext, sizes: list[list[Dim | None] | None], axis: int
-) -> list[Dim | None] | None:
+    c: TensorFlowContext, sizes: list[list[DimSize | None] | None], axis: int
+) -> list[DimSize | None] | None:
     """The dense sizes of a concatenation, None where they are unknown."""
     listed = [s for s in sizes if s is not None]
     if not listed:
@@ -73,7 +73,7 @@ def sparse_split(
 
 def _split_sizes(
     c: TensorFlowContext, split_dim: PartialTensor, shape: PartialTensor, part: int, parts: int
-) -> list[Dim | None] | None:
+) -> list[DimSize | None] | None:
     """The dense sizes of one part; None if those of the operand are unknown."""
     elements, axis = known_dims(shape), known_ints(split_dim)
     if elements is None or shape.shape.rank != 1:
@@ -101,7 +101,7 @@ def sparse_slice(
     return sparse_output(c, c.fresh_at_most(count, "nnz"), rank, sizes)
 
 
-def _cut(c: TensorFlowContext, size: Dim | None, start: Dim | None, wanted: Dim | None) -> Dim | None:
+def _cut(c: TensorFlowContext, size: DimSize | None, start: DimSize | None, wanted: DimSize | None) -> DimSize | None:
     """The size of a slice along one axis, None if unknown."""
     if size is None or start is None or wanted is None or not all(c.prove_le(0, d) is True for d in (start, wanted)):
         return None
@@ -125,7 +125,7 @@ def sparse_reshape(
     c.merge(rows[1], c.with_rank(input_shape.shape, 1)[0])
     length = c.with_rank(new_shape.shape, 1)[0]
     requested = known_dims(new_shape)
-    sizes: list[Dim] | None = None
+    sizes: list[DimSize] | None = None
     if requested is not None:
         old = known_sizes(c, input_shape)
         before = Shape.unknown() if old is None else Shape(c.make_dim(d) for d in old)
@@ -147,7 +147,7 @@ def _cross(c: TensorFlowContext, inputs: tuple[PartialTensor, ...], sparse: int,
         c.fail(
             f"{sparse} sparse and {dense} dense features require {3 * sparse + dense} inputs or more, not {len(inputs)}"
         )
-    rows: Dim = c.fresh("batch")
+    rows: DimSize = c.fresh("batch")
     for shape in inputs[2 * sparse : 3 * sparse]:
         sizes = known_sizes(c, shape)
         if sizes and sizes[0] is not None:

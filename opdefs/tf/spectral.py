@@ -6,7 +6,7 @@ from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -50,14 +50,14 @@ def _real_transform(c: TensorFlowContext, input: Shape, fft_length: PartialTenso
     return Shape((*x.dims[:-rank], *sizes))
 
 
-def _length(c: TensorFlowContext, d: Dim | None) -> Dim:
+def _length(c: TensorFlowContext, d: DimSize | None) -> DimSize:
     """The length of a transform; an unknown where it may be negative. Raises ShapeError if it is."""
     if isinstance(d, int) and d < 0:
         raise ShapeError(f"fft_length must be non-negative, but is {d}")
     return d if d is not None and c.prove_le(0, d) is True else c.fresh("length")
 
 
-def _frequencies(c: TensorFlowContext, length: Dim) -> Dim:
+def _frequencies(c: TensorFlowContext, length: DimSize) -> DimSize:
     """`length // 2 + 1`, but 0 for a transform of length 0."""
     return length // 2 + (1 if c.prove_le(1, length) is True else minimum(length, 1))
 

@@ -23,18 +23,18 @@ from opdefs.tf.handles import (
 )
 from opdefs.tf.stored_values import stored_values
 from opdefs.tf.tensor_list import concat_items, part_of, stack, tail_of
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
 from shapeinf.ops import Value
 
 
-def create_flow(values: Values, length: Dim | None) -> HandleType:
+def create_flow(values: Values, length: DimSize | None) -> HandleType:
     """A flow: a scalar of type float32."""
     return HandleType("float32", SCALAR, values, length)
 
 
-def length_of(handle: TensorType, flow: TensorType) -> Dim | None:
+def length_of(handle: TensorType, flow: TensorType) -> DimSize | None:
     """The number of items; that of the handle if the flow has none, and None if unknown."""
     length = length_behind(flow)
     return length_behind(handle) if length is None else length
@@ -196,7 +196,7 @@ def concat(
     return concat_items(c, item, _count(c, handle, flow_in))
 
 
-def _count(c: TensorFlowContext, handle: TensorType, flow: TensorType) -> Dim:
+def _count(c: TensorFlowContext, handle: TensorType, flow: TensorType) -> DimSize:
     """The number of items, or an unknown."""
     length = length_of(handle, flow)
     return c.fresh("length") if length is None else length

@@ -22,7 +22,7 @@ from opdefs.tf.handles import (
     values_behind,
     without_elements,
 )
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Progression, Shape, TensorType
 from shapeinf.ops import Value
@@ -31,12 +31,12 @@ HANDLES = ("variant", "resource")
 """The types of items that are handles: their declared shape is not that of the values behind them."""
 
 
-def create_list(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
+def create_list(values: Values, length: DimSize | None, shape: Shape = SCALAR) -> HandleType:
     """The handle of a list of items; with a shape, a tensor of such lists."""
     return HandleType("variant", shape, values, length)
 
 
-def list_of(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
+def list_of(values: Values, length: DimSize | None, shape: Shape = SCALAR) -> HandleType:
     """The handle of a list with items of this type; an empty list has none, so that items of any type may follow."""
     return create_list(() if length == 0 else values, length, shape)
 
@@ -92,7 +92,7 @@ def stack(c: TensorFlowContext, item: TensorType, lead: Shape) -> TensorType:
     return item.with_type(item.dtype, shape) if isinstance(item, HandleType) else TensorType(item.dtype, shape)
 
 
-def length_after_writes(c: TensorFlowContext, length: Dim | None, indices: PartialTensor) -> Dim | None:
+def length_after_writes(c: TensorFlowContext, length: DimSize | None, indices: PartialTensor) -> DimSize | None:
     """The length of a list that grows if items are stored behind its end; None if unknown."""
     known = known_dims(indices)
     if length is None or known is None or any(index is None for index in known):
@@ -101,7 +101,7 @@ def length_after_writes(c: TensorFlowContext, length: Dim | None, indices: Parti
     return maximum(length, *(index + 1 for index in known if index is not None))
 
 
-def _last_of_range(c: TensorFlowContext, indices: PartialTensor) -> Dim | None:
+def _last_of_range(c: TensorFlowContext, indices: PartialTensor) -> DimSize | None:
     """The greatest of evenly spaced indices; None for others."""
     if not isinstance(indices, Progression) or len(indices.steps) != 1:
         return None
@@ -155,7 +155,7 @@ def scatter_to_length(
 
 
 def _scatter(
-    c: TensorFlowContext, tensor: TensorType, indices: PartialTensor, declared: Shape, length: Dim | None
+    c: TensorFlowContext, tensor: TensorType, indices: PartialTensor, declared: Shape, length: DimSize | None
 ) -> HandleType:
     """The list with the rows of a tensor at these indices."""
     row = tail_of(c, tensor, declared)
@@ -350,11 +350,11 @@ def _concat(
 
 
 def concat_items(
-    c: TensorFlowContext, item: TensorType, length: Dim | None, *, may_differ: bool = False
+    c: TensorFlowContext, item: TensorType, length: DimSize | None, *, may_differ: bool = False
 ) -> tuple[TensorType, PartialTensor]:
     """Items concatenated along their first axis, and their sizes along it."""
     shape = c.with_rank_at_least(item.shape, 1)
-    count: Dim = c.fresh("length") if length is None else length
+    count: DimSize = c.fresh("length") if length is None else length
     first = None if shape.dims is None else shape.dims[0]
     if first is None or may_differ or not is_steady(c, first):
         first = None

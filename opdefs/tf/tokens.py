@@ -6,7 +6,7 @@ from opdefs.rules.contents.text import known_texts, split_text
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -15,8 +15,8 @@ def _split(c: TensorFlowContext, strings: Shape, separator: Shape, most: int | N
     """[N], separator [] -> a sparse [N, *], with at most `most` parts of each string."""
     (rows,) = c.with_rank(strings, 1)
     c.with_rank(separator, 0)
-    parts: Dim = c.fresh("parts", 0, most)
-    count: Dim = 0 if rows == 0 else c.fresh("nnz") if most is None else c.fresh_at_most(rows * most, "nnz")
+    parts: DimSize = c.fresh("parts", 0, most)
+    count: DimSize = 0 if rows == 0 else c.fresh("nnz") if most is None else c.fresh_at_most(rows * most, "nnz")
     return sparse_output(c, count, 2, [rows, parts])
 
 

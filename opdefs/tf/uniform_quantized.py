@@ -18,7 +18,7 @@ from opdefs.tf.dimension_numbers import (
     same_window_count,
 )
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Ints
 
@@ -36,7 +36,7 @@ class DilatedWindow:
     dimension_numbers: str = ""
 
 
-def constrain_uniform_scales(c: TensorFlowContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
+def constrain_uniform_scales(c: TensorFlowContext, scales: Shape, zero_points: Shape, channels: DimSize | None) -> None:
     """Require that scales and zero points are both [], or, if there are `channels`, may both be [channels]."""
     rank = 0 if channels is None else 1
     scales, zero_points = c.with_rank_at_most(scales, rank), c.with_rank_at_most(zero_points, rank)
@@ -196,7 +196,7 @@ def _axes(c: TensorFlowContext, window: DilatedWindow, rank: int) -> Convolution
     return convolution_axes(c, window.dimension_numbers, UNIFORM_FIELDS, rank)
 
 
-def _constrain_features(lhs: Dim, rhs: Dim) -> None:
+def _constrain_features(lhs: DimSize, rhs: DimSize) -> None:
     """Raise ShapeError if the input features of the kernel do not divide those of the input."""
     if isinstance(lhs, int) and isinstance(rhs, int) and (rhs == 0 or lhs % rhs):
         message = "rhs input feature dimension must divide lhs feature dimension size"
@@ -221,7 +221,9 @@ def _values(c: TensorFlowContext, values: Ints, rank: int, name: str) -> Ints:
     return values or (1,) * rank
 
 
-def _sizes(c: TensorFlowContext, sizes: Sequence[Dim], kernel: Sequence[Dim], window: DilatedWindow) -> list[Dim]:
+def _sizes(
+    c: TensorFlowContext, sizes: Sequence[DimSize], kernel: Sequence[DimSize], window: DilatedWindow
+) -> list[DimSize]:
     """The output sizes of the spatial axes."""
     rank = len(sizes)
     strides = _values(c, window.window_strides, rank, "window_strides")

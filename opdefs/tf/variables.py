@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import Dtypes, Shapes, declared_shape, declared_values, read_value, values_behind
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
 
@@ -98,7 +98,7 @@ def read_split_variable(
     if any(count < 1 for count in num_splits):
         c.fail("num_splits must be at least 1", num_splits)
     dims = c.with_rank(variable.shape, len(num_splits)).require()
-    padded: list[Dim] = [d + p for d, p in zip(dims, paddings, strict=False)] if paddings else list(dims)
+    padded: list[DimSize] = [d + p for d, p in zip(dims, paddings, strict=False)] if paddings else list(dims)
     if len(padded) != len(dims):
         c.fail(f"paddings must have {len(dims)} entries", paddings)
     parts = [c.divide(d, count, evenly_divisible=True) for d, count in zip(padded, num_splits, strict=True)]

@@ -9,7 +9,7 @@ import attrs
 from opdefs.rules.window import describe_windows, same_size, truncated_window_size
 from opdefs.tf.context import TensorFlowContext
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Ints
 
@@ -64,9 +64,11 @@ class TensorFormat:
         """The rank of a tensor."""
         return self.length + self.has_inner
 
-    def shape(self, batch: Dim, spatial: Sequence[Dim], channels: Dim, inner: Dim | None = None) -> Shape:
+    def shape(
+        self, batch: DimSize, spatial: Sequence[DimSize], channels: DimSize, inner: DimSize | None = None
+    ) -> Shape:
         """The shape of a tensor in the format; `channels` are those of the outer axis if there is an inner one."""
-        dims: list[Dim] = [0] * self.length
+        dims: list[DimSize] = [0] * self.length
         dims[self.batch], dims[self.channels] = batch, channels
         for axis, size in zip(self.spatial, spatial, strict=True):
             dims[axis] = size
@@ -122,14 +124,14 @@ def padding_pairs(padding: str, explicit: Ints, layout: TensorFormat) -> list[tu
 
 def windowed_output_size(
     c: TensorFlowContext,
-    size: Dim,
-    window: Dim,
+    size: DimSize,
+    window: DimSize,
     dilation: int,
     stride: int,
     padding: str,
     before: int = 0,
     after: int = 0,
-) -> Dim:
+) -> DimSize:
     """The output size of a sliding window, for padding VALID, SAME or EXPLICIT (`before` and `after`).
 
     Known sizes must be at least as large as the window. For a symbolic size, kernels accept smaller ones, for which the
@@ -151,8 +153,8 @@ def windowed_output_size(
 
 
 def convolved_sizes(
-    c: TensorFlowContext, x: Shape, kernel: Sequence[Dim], window: ConvWindow | VolumeWindow, layout: TensorFormat
-) -> list[Dim]:
+    c: TensorFlowContext, x: Shape, kernel: Sequence[DimSize], window: ConvWindow | VolumeWindow, layout: TensorFormat
+) -> list[DimSize]:
     """The output sizes of the spatial axes of a convolution."""
     return windowed_output_sizes(
         c,
@@ -167,14 +169,14 @@ def convolved_sizes(
 
 def windowed_output_sizes(
     c: TensorFlowContext,
-    sizes: Sequence[Dim],
-    windows: Sequence[Dim],
+    sizes: Sequence[DimSize],
+    windows: Sequence[DimSize],
     strides: Ints,
     padding: str,
     *,
     dilations: Ints = (),
     pads: Sequence[tuple[int, int]] = (),
-) -> list[Dim]:
+) -> list[DimSize]:
     """The output sizes of all spatial axes."""
     ones, none = (1,) * len(sizes), [(0, 0)] * len(sizes)
     axes = zip(sizes, windows, dilations or ones, strides, pads or none, strict=True)

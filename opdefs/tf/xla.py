@@ -11,7 +11,7 @@ from opdefs.tf.common import require_scalars
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Ints, Value
@@ -33,7 +33,7 @@ def dynamic_slice(c: TensorFlowContext, x: Value, start_indices: Shape, size_ind
     return PartialTensor(x.dtype, Shape(dims), None)
 
 
-def _slice_size(c: TensorFlowContext, d: Dim, size: Dim | None) -> Dim:
+def _slice_size(c: TensorFlowContext, d: DimSize, size: DimSize | None) -> DimSize:
     """The size of one axis of a slice, at most that of the axis."""
     if size is None or c.prove_le(0, size) is False:
         return c.fresh_at_most(d, "slice")
@@ -72,13 +72,15 @@ def pad(
     return Shape(_padded_size(c, d, *along) for d, *along in zip(shape, *amounts, strict=True))
 
 
-def _padded_size(c: TensorFlowContext, size: Dim, low: Dim | None, high: Dim | None, interior: Dim | None) -> Dim:
+def _padded_size(
+    c: TensorFlowContext, size: DimSize, low: DimSize | None, high: DimSize | None, interior: DimSize | None
+) -> DimSize:
     """The size of a padded axis. Requires that it is not negative."""
     if low is None or high is None or interior is None:
         return c.fresh("pad")
     if isinstance(interior, int) and interior < 0:
         c.fail("the padding between elements must be at least 0", interior)
-    gaps: Dim = 0
+    gaps: DimSize = 0
     if interior != 0:
         if c.prove_le(1, size) is not True:
             return c.fresh("pad")
@@ -109,7 +111,7 @@ def insert_axes_to_broadcast(
         return lhs, rhs
     if len(axes) != len(low):
         c.fail("broadcast_dims must name an axis for each axis of the operand of lower rank", axes, Shape(low))
-    dims: list[Dim] = [1] * len(high)
+    dims: list[DimSize] = [1] * len(high)
     for size, axis in zip(low, c.axes(axes, len(high)), strict=True):
         require_broadcast_size(c, size, high[axis], "an axis must broadcast to the one that broadcast_dims names")
         dims[axis] = size

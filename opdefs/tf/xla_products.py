@@ -6,7 +6,7 @@ from opdefs.rules.contents.elements import known_dims
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import parse_numbers
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Value
 
@@ -52,7 +52,7 @@ def xla_gather(
         c.fail("there must be an offset axis for each axis of a slice that is not collapsed", offsets, collapsed)
     rank = len(sliced) + len(batches)
     positions = c.axes(offsets, rank)
-    dims: list[Dim] = []
+    dims: list[DimSize] = []
     for axis in range(rank):
         size = sliced[positions.index(axis)] if axis in positions else batches.pop(0)
         dims.append(c.unknown_dim() if size is None or c.prove_le(0, size) is not True else size)

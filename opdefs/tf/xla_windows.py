@@ -9,7 +9,7 @@ from opdefs.tf.common import share_rank
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import XLA_FIELDS, convolution_axes, convolved_shape, dilated_window_count
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import Value
 
@@ -36,13 +36,13 @@ def _pads(c: TensorFlowContext, padding: Value, rank: int) -> Sequence[int | Non
 
 def _size(
     c: TensorFlowContext,
-    size: Dim,
-    kernel: Dim | None,
+    size: DimSize,
+    kernel: DimSize | None,
     stride: int | None,
     pads: int | None,
     base: int | None,
     dilation: int | None,
-) -> Dim:
+) -> DimSize:
     """The number of windows along an axis; an unknown if any of the attributes is."""
     if kernel is None or stride is None or pads is None or base is None or dilation is None:
         return c.unknown_dim()

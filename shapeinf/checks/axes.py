@@ -10,7 +10,7 @@ from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.solver.sampling import FAR, LARGE, MAX_ROOTS, MOST, Binding, legality_test, sample_solutions
 
@@ -160,12 +160,12 @@ def _may_continue(legal: list[int], sizes: range) -> bool:
     return sizes[-1] - legal[-1] <= max(gaps, default=0)
 
 
-def _has_maxima(dims: Iterable[Dim]) -> bool:
+def _has_maxima(dims: Iterable[DimSize]) -> bool:
     """Whether sizes are limited by a maximum, such as the end of a table of positions, which is intended."""
     return any(True for _ in maxima(dims))
 
 
-def ends_at_a_switch(dims: Iterable[Dim], symbol: Dimension, last: int) -> bool:
+def ends_at_a_switch(dims: Iterable[DimSize], symbol: Dimension, last: int) -> bool:
     """Whether the largest argument of a maximum changes after this size: a table ends there, or begins to be used."""
     return any(_winners(atom, {symbol.name: last}) != _winners(atom, {symbol.name: last + 1}) for atom in maxima(dims))
 
@@ -176,7 +176,7 @@ def _winners(atom: Maximum, binding: Binding) -> list[bool]:
     return [size == max(known, default=None) for size in sizes]
 
 
-def maxima(dims: Iterable[Dim]) -> Iterator[Maximum]:
+def maxima(dims: Iterable[DimSize]) -> Iterator[Maximum]:
     """All maxima in dims, also those inside divisions and other maxima; each once."""
     visited: set[int] = set()
     stack = list(dims)
@@ -198,14 +198,14 @@ def _dynamic(model: CheckedModel, symbol: Dimension) -> str:
     return f"{model.symbol_text(symbol)}{_axes_in(model, [symbol])} is declared as dynamic"
 
 
-def _axes_in(model: CheckedModel, dims: Iterable[Dim]) -> str:
+def _axes_in(model: CheckedModel, dims: Iterable[DimSize]) -> str:
     """The axes of the inputs whose named symbols are in dims, in parentheses."""
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols() if not s.symbol.anonymous}
     axes = [model.axes_text(s) for s in model.axes if s in symbols]
     return f" ({', '.join(axes)})" if axes else ""
 
 
-def _fixed_product(model: CheckedModel, equation: Dim) -> tuple[str, int] | None:
+def _fixed_product(model: CheckedModel, equation: DimSize) -> tuple[str, int] | None:
     """`("batch*seq", 128)` for `batch*seq - 128 == 0`, which few sizes satisfy; None for other equations."""
     if isinstance(equation, int):
         return None

@@ -13,7 +13,7 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import MISSING, UNUSED, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
@@ -135,7 +135,7 @@ def size_changes(inference: Inference, step: NodeStep, own_sizes: bool, constant
         yield _replace_axes_by_unknowns(slot, axes)
 
 
-def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[Dim, ...] | None]:
+def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[DimSize, ...] | None]:
     """The slot and the dims of the only output of a node; no dims for several outputs or an unknown rank."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     if len(outputs) != 1:
@@ -151,9 +151,11 @@ def preserves_shape(inference: Inference, step: NodeStep) -> bool:
     return dims is not None and any(_drop_unit_axes(shape) == _drop_unit_axes(dims) for shape in inputs)
 
 
-def _axes_of_weights(inference: Inference, step: NodeStep, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
+def _axes_of_weights(
+    inference: Inference, step: NodeStep, dims: tuple[DimSize, ...], constants: set[int]
+) -> Iterator[int]:
     """The axes of the output with a size that an axis of a weight has, and no axis of another input."""
-    sizes: dict[bool, set[Dim]] = {True: set(), False: set()}
+    sizes: dict[bool, set[DimSize]] = {True: set(), False: set()}
     for slot in step.arguments:
         if slot != MISSING:
             sizes[slot in constants].update(outline(inference.type_of(slot))[1] or ())
@@ -170,7 +172,7 @@ def has_own_sizes(inference: Inference, step: NodeStep, constants: set[int]) -> 
 
 
 def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
-    runs: list[tuple[Inference, list[Dim], list[Dim]]] = []
+    runs: list[tuple[Inference, list[DimSize], list[DimSize]]] = []
 
     def prepare(fresh: Inference) -> None:
         def replace(run: Inference, number: int, index: int) -> int:
@@ -198,7 +200,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
     return Change("", SOLVED, prepare=prepare, solution=solution)
 
 
-def _required_size(fresh: Inference, axis: int, unknown: Dim, old: Dim) -> str | None:
+def _required_size(fresh: Inference, axis: int, unknown: DimSize, old: DimSize) -> str | None:
     """The size that the graph requires of an unknown axis, as text; None where it requires none, or the old size."""
     size = fresh.store.canon(unknown)
     known = isinstance(size, int) or not any(s.is_anonymous for s in size.symbols())
@@ -207,7 +209,7 @@ def _required_size(fresh: Inference, axis: int, unknown: Dim, old: Dim) -> str |
     return f"{size} instead of {old} on axis {axis} of its output"
 
 
-def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> Iterator[Change]:
+def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[DimSize]) -> Iterator[Change]:
     """A number added to the list that a node computes: one of `sizes`, or one that the rest of the graph determines."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     numbers = integers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
@@ -217,8 +219,8 @@ def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> 
                 yield _insert_number(outputs[0], index, size)
 
 
-def _insert_number(slot: int, index: int, number: Dim | None) -> Change:
-    runs: list[tuple[Inference, Dim]] = []
+def _insert_number(slot: int, index: int, number: DimSize | None) -> Change:
+    runs: list[tuple[Inference, DimSize]] = []
 
     def prepare(fresh: Inference) -> None:
         def insert(run: Inference, type_number: int, row: int) -> int:
@@ -254,7 +256,7 @@ def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
             yield Change(f"{Shape(other)} instead of {Shape(dims)}", OUTLINE, prepare=_replace_dims(slot, dims, other))
 
 
-def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
+def _replace_dims(slot: int, old: tuple[DimSize, ...], new: tuple[DimSize, ...]) -> Prepare:
     """Makes an inference replace the dims of a value, where they are the old ones."""
 
     def prepare(fresh: Inference) -> None:
@@ -276,12 +278,12 @@ def integers_in(type_: Type | None) -> PartialTensor | None:
     return type_ if known else None  # type: ignore[return-value]
 
 
-def outline(type_: Type | None) -> tuple[str | None, tuple[Dim, ...] | None]:
+def outline(type_: Type | None) -> tuple[str | None, tuple[DimSize, ...] | None]:
     """The element type and the dims of a tensor; None for each that is unknown."""
     return (type_.dtype, type_.shape.dims) if isinstance(type_, TensorType) else (None, None)
 
 
-def _drop_unit_axes(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
+def _drop_unit_axes(dims: tuple[DimSize, ...] | None) -> list[DimSize] | None:
     return None if dims is None else [dim for dim in dims if dim != 1]
 
 

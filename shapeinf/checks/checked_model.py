@@ -15,7 +15,7 @@ from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.engine.session import rerun
 from shapeinf.engine.traced import includes_traced_sizes
 from shapeinf.errors import ShapeError, Source
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import UNUSED, DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
@@ -75,7 +75,7 @@ class CheckedModel:
         return self.result.inference.initial_store
 
     @cached_property
-    def input_dims(self) -> dict[str, tuple[Dim, ...]]:
+    def input_dims(self) -> dict[str, tuple[DimSize, ...]]:
         """The dims of each input before any node runs: as declared, or as the user requested."""
         return {
             name: input_type.shape.dims
@@ -219,12 +219,12 @@ class CheckedModel:
         scope = self.store.scope
         return ", ".join(f"{self.symbol_text(scope.symbol(name))} = {size}" for name, size in binding.items())
 
-    def has_only_input_symbols(self, dim: Dim) -> bool:
+    def has_only_input_symbols(self, dim: DimSize) -> bool:
         """Whether a dim depends on symbols of the inputs only."""
         return isinstance(dim, int) or all(s in self.axes for s in dim.symbols())
 
 
-def dim_spec(dim: Dim) -> int | str | None:
+def dim_spec(dim: DimSize) -> int | str | None:
     """A dim as a spec for another inference: a number, a text, or None for an unknown size."""
     return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)
 

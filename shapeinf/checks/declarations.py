@@ -18,7 +18,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import ShapeError, Source
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import ShapeStore, TensorType
@@ -119,7 +119,7 @@ def _differences(model: CheckedModel, declared: DeclaredType, computed: TensorIn
             yield f"is declared as {declared_dim} on axis {axis} but the graph computes {size}{example}", axis
 
 
-def _difference_example(model: CheckedModel, declared_dim: int | str | None, size: Dim) -> str | None:
+def _difference_example(model: CheckedModel, declared_dim: int | str | None, size: DimSize) -> str | None:
     """A binding at which a declared size differs from the inferred one, as text; None where they may be equal.
 
     Empty where they differ and no binding is needed to show it.
@@ -135,7 +135,7 @@ def _difference_example(model: CheckedModel, declared_dim: int | str | None, siz
     return _first_example(model, model.examples(symbols), declared, size)
 
 
-def _first_example(model: CheckedModel, bindings: Iterable[Binding], declared: Dim, size: Dim) -> str | None:
+def _first_example(model: CheckedModel, bindings: Iterable[Binding], declared: DimSize, size: DimSize) -> str | None:
     """The first of some bindings at which two sizes differ and the graph runs, as text; None where there is none."""
     different = (b for b in bindings if _differ_at(declared, size, b))
     for binding in itertools.islice(different, MAX_RUNS):
@@ -144,7 +144,7 @@ def _first_example(model: CheckedModel, bindings: Iterable[Binding], declared: D
     return _generic_example(model, declared, size)
 
 
-def _generic_example(model: CheckedModel, declared: Dim, size: Dim) -> str | None:
+def _generic_example(model: CheckedModel, declared: DimSize, size: DimSize) -> str | None:
     """As `_first_example`, at sizes of all dims of the inputs: other dims may decide which are legal."""
     names = {s.name for d in (declared, size) if isinstance(d, Dimension) for s in d.symbols()}
     for binding in () if model.what_if else tested_bindings(model):
@@ -154,12 +154,12 @@ def _generic_example(model: CheckedModel, declared: Dim, size: Dim) -> str | Non
     return None
 
 
-def _differ_at(declared: Dim, size: Dim, binding: Binding) -> bool:
+def _differ_at(declared: DimSize, size: DimSize, binding: Binding) -> bool:
     a, b = try_evaluate(declared, binding), try_evaluate(size, binding)
     return a is not None and b is not None and a != b
 
 
-def is_alias(model: CheckedModel, declared: Dim | None, size: Dim) -> bool:
+def is_alias(model: CheckedModel, declared: DimSize | None, size: DimSize) -> bool:
     """Whether a declared dim may be a name for an expression of other names: `total` for `past + seq`.
 
     Axes of one input are independent: `batch` is no name for `width//4` where both are axes of an image.
@@ -182,7 +182,7 @@ def is_alias(model: CheckedModel, declared: Dim | None, size: Dim) -> bool:
 )
 def aliases(model: CheckedModel) -> Iterator[Diagnostic]:
     """Each pair of a name and an expression once. In files of decoders, the declaration means that they are equal."""
-    reported: set[tuple[str, Dim]] = set()
+    reported: set[tuple[str, DimSize]] = set()
     for tensor, axis, name, computed_size in _declared_names(model):
         size = model.store.canon(computed_size)
         if (name, size) in reported or not is_alias(model, declared_size(model.store, name), size):
@@ -202,7 +202,7 @@ def aliases(model: CheckedModel) -> Iterator[Diagnostic]:
 )
 def overloaded_names(model: CheckedModel) -> Iterator[Diagnostic]:
     """Names that no input has, declared for axes with different inferred sizes."""
-    first: dict[str, tuple[str, int, Dim]] = {}
+    first: dict[str, tuple[str, int, DimSize]] = {}
     input_names = {symbol.name for symbol in model.axes}
     for tensor, axis, name, size in _declared_names(model):
         if not name or GENERATED.fullmatch(name) or name in input_names:
@@ -214,7 +214,7 @@ def overloaded_names(model: CheckedModel) -> Iterator[Diagnostic]:
             yield attrs.evolve(diagnostic, code="C103", help="two sizes need two names")
 
 
-def _declared_names(model: CheckedModel) -> Iterator[tuple[str, int, str, Dim]]:
+def _declared_names(model: CheckedModel) -> Iterator[tuple[str, int, str, DimSize]]:
     """Each axis that is declared with a name: the tensor, the axis, the name and the inferred size."""
     for tensor, declared in model.declared.items():
         computed = model.result.tensors.get(tensor)
@@ -239,7 +239,7 @@ class EarlyDifference:
     tensor: str
     axis: int
     declared: int | str
-    size: Dim
+    size: DimSize
     example: str
 
     def __str__(self) -> str:
@@ -299,8 +299,8 @@ class _ObservedSize:
     tensor: str
     axis: int
     declared: int | str
-    declared_size: Dim
-    size: Dim
+    declared_size: DimSize
+    size: DimSize
     store: ShapeStore
 
 
@@ -312,7 +312,7 @@ class _Snapshots:
         self.inference = inference
         self.version = -1
         self.store: ShapeStore = inference.store
-        self.aliases: list[tuple[Dim, Dim]] = []
+        self.aliases: list[tuple[DimSize, DimSize]] = []
 
     def take(self) -> ShapeStore:
         """The current constraints with the aliases; do not change it."""

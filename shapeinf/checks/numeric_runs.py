@@ -14,7 +14,7 @@ from shapeinf.constraints.records import Clause, try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.solver import sampling
 from shapeinf.solver.sampling import Binding
@@ -91,7 +91,7 @@ def run_at_shapes(model: CheckedModel, shapes: Mapping[str, Sequence[Any]]) -> l
     return [attrs.evolve(violation, severity="error", help=None) for violation in certain_violations(result.inference)]
 
 
-def explain_mismatch(model: CheckedModel, declared: Sequence[Dim], shape: Sequence[int]) -> str:
+def explain_mismatch(model: CheckedModel, declared: Sequence[DimSize], shape: Sequence[int]) -> str:
     """Why an input with these declared dims does not take a shape; empty where it does."""
     text = "[" + ", ".join(map(str, shape)) + "]"
     if len(declared) != len(shape):

@@ -35,7 +35,7 @@ from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import MISSING, UNUSED, Node
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
@@ -216,7 +216,7 @@ class _RepairSearch:
         inference = self.model.result.inference
         own_sizes = has_own_sizes(inference, step, self.constants)
         yield from size_changes(inference, step, own_sizes, self.weights)
-        sizes: list[Dim] = [*sorted(self.model.named_symbols, key=str)[:_MAX_NAMES], -1]
+        sizes: list[DimSize] = [*sorted(self.model.named_symbols, key=str)[:_MAX_NAMES], -1]
         yield from list_changes(inference, step, sizes) if own_sizes else ()
 
     def test_changes(self, step: NodeStep, changes: Iterable[Change]) -> None:

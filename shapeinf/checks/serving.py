@@ -12,7 +12,7 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import run_at_shapes
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.files import read_regular
 from shapeinf.formats.protobuf.text import Message, parse_text
 
@@ -102,7 +102,7 @@ def _unknown_ports(kind: str, ports: tuple[Port, ...], names: list[str]) -> Iter
 
 
 def _check_port(
-    model: CheckedModel, config: ServingConfig, port: Port, dims: Sequence[Dim] | None
+    model: CheckedModel, config: ServingConfig, port: Port, dims: Sequence[DimSize] | None
 ) -> Iterator[Diagnostic]:
     """The mismatches of one input or output with its type and dims in the model."""
     dtype = model.result.tensors[port.name].dtype
@@ -122,7 +122,7 @@ def _check_port(
             yield Diagnostic("error", C162, f"axis {axis} of {port.name} {reason}", tensor=port.name, axis=axis)
 
 
-def _explain_axis(model: CheckedModel, config: ServingConfig, axis: int, served: int | None, dim: Dim) -> str:
+def _explain_axis(model: CheckedModel, config: ServingConfig, axis: int, served: int | None, dim: DimSize) -> str:
     """How an axis of the config differs from that of the model; empty where it does not."""
     if axis == 0 and config.max_batch_size and isinstance(dim, int):
         return f"is the batch of up to {config.max_batch_size} in the config, but always {dim} in the model"

@@ -17,7 +17,7 @@ from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.options import InferenceOptions
 
 STALE = "C110"
@@ -30,7 +30,7 @@ class _Axis(NamedTuple):
     tensor: str
     axis: int
     declared: int
-    size: Dim
+    size: DimSize
 
 
 def summarize_stale(diagnostics: list[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
@@ -152,7 +152,7 @@ def _hold_with(model: CheckedModel, axes: Sequence[_Axis], replaced: _Replaced) 
     return all(_dim_at(tensors.get(axis.tensor), axis.axis) == axis.declared for axis in axes)
 
 
-def _dim_at(info: TensorInfo | None, axis: int) -> Dim | None:
+def _dim_at(info: TensorInfo | None, axis: int) -> DimSize | None:
     dims = () if info is None else info.shape.dims or ()
     return dims[axis] if axis < len(dims) else None
 

@@ -16,7 +16,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import tensor_info
 from shapeinf.engine.traced import has_traced_sizes
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
@@ -80,7 +80,7 @@ class _TrustedDeclaration:
         dims = [self._size(axis) for axis in range(len(self.declared.dims or ()))]
         return PartialTensor(self.declared.dtype or computed.dtype, Shape(dims), None)
 
-    def _size(self, axis: int) -> Dim:
+    def _size(self, axis: int) -> DimSize:
         assert self.declared.dims is not None
         size = declared_size(self.model.store, self.declared.dims[axis])
         return self.model.store.assumable_size(f"{self.name}.{axis}") if size is None else size

@@ -16,7 +16,7 @@ from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.options import Progress
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import TensorType
@@ -62,7 +62,7 @@ class _InputRequirements:
             return False
         self.version = store.version
         solved = ((symbol, store.solved[symbol], source.node) for symbol, source in store.sources.items())
-        required: list[tuple[Sequence[Dim], str]] = [
+        required: list[tuple[Sequence[DimSize], str]] = [
             ((symbol, value), node) for symbol, value, node in solved if symbol in self.symbols
         ]
         required += [(d.operands, d.source.node) for d in store.disjunctions if d.equation is None]
@@ -70,7 +70,7 @@ class _InputRequirements:
             node != except_node and self._would_be_reported(dims, node) for dims, node in required
         )
 
-    def _would_be_reported(self, dims: Sequence[Dim], node: str) -> bool:
+    def _would_be_reported(self, dims: Sequence[DimSize], node: str) -> bool:
         """Whether a node fixes a dim or merges two names, and had no diagnostic before the change, or had the first."""
         numbers = [dim for dim in dims if isinstance(dim, int)]
         names = {dim for dim in dims if isinstance(dim, Dimension) and dim in self.named_symbols}

@@ -11,7 +11,7 @@ import click
 from shapeinf.cli.sections import LIFETIMES, Command, section_options
 from shapeinf.errors import SpecError
 from shapeinf.expr import Interval, Scope
-from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.named_dims import Dim
 from shapeinf.inputs.reader import RangeLike, SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_bindings, parse_dim_range, parse_shape_spec, split_specs
 from shapeinf.inputs.values import parse_value_option
@@ -183,7 +183,7 @@ def named_inputs(shapes: Mapping[str | None, SpecLike], names: Sequence[str]) ->
 def check_bindings(ranges: Mapping[str, RangeLike], bound: Mapping[str, int]) -> None:
     """Raise a usage error where a size lies outside of the range of `--dim`."""
     for name, value in bound.items():
-        dim = to_named_dim(name, ranges[name]) if name in ranges else NamedDim(name)
+        dim = to_named_dim(name, ranges[name]) if name in ranges else Dim(name)
         lo, hi = dim.min, dim.max
         if (lo is not None and value < lo) or (hi is not None and value > hi):
             raise click.UsageError(f"{name}={value} is outside of --dim {name}={Interval(lo, hi)}")

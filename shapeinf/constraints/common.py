@@ -8,7 +8,7 @@ from math import inf
 from shapeinf.constraints.records import Constraint
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.errors import Source
-from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.interval import as_interval
 
 States = tuple[ConstraintStore, ConstraintStore]
@@ -40,7 +40,7 @@ def _narrowed_symbols(before: ConstraintStore, after: ConstraintStore) -> set[Di
 
 def _equal_symbols(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
     """Equalities of symbols that are solved by the same number or dim."""
-    first: dict[Dim, Constraint] = {}
+    first: dict[DimSize, Constraint] = {}
     for solved in after.constraints(beyond=before):
         if solved.is_solved:
             same = first.setdefault(solved.sides[1], solved)

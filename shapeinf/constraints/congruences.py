@@ -15,7 +15,7 @@ import attrs
 from shapeinf.constraints.records import Range
 from shapeinf.errors import Source
 from shapeinf.expr.atoms import Floor, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.equations import has_no_root, pivot
 from shapeinf.expr.evaluation import Substitution
 from shapeinf.expr.extremum import maximum
@@ -62,7 +62,7 @@ class Congruences(dict[int, Congruence]):
         self._atoms: dict[Dimension, int] = {} if known is None else dict(known._atoms)
         """The symbols that quotients belong to, also of congruences that were refined or undone."""
 
-    def select(self, d: Dim) -> list[Congruence]:
+    def select(self, d: DimSize) -> list[Congruence]:
         """The congruences of the symbols of a dim."""
         if not self or isinstance(d, int):
             return []
@@ -73,7 +73,7 @@ class Congruences(dict[int, Congruence]):
         congruence = self.get(atom)
         return bounds if congruence is None else congruence.tighten(bounds)
 
-    def canonical(self, d: Dim) -> Dim:
+    def canonical(self, d: DimSize) -> DimSize:
         """The canonical form of a dim under the congruences; the dim itself where that exceeds a cap of the algebra."""
         known = self.select(d)
         if not known:
@@ -83,12 +83,12 @@ class Congruences(dict[int, Congruence]):
         form = writer.back(writer.dim(d))
         return form if len(self.scope.capped) == capped else d
 
-    def inner(self, d: Dim) -> Dim:
+    def inner(self, d: DimSize) -> DimSize:
         """A dim written in quotients; only for queries, never to be stored."""
         known = self.select(d)
         return _Writer(known).dim(d) if known else d
 
-    def outer(self, d: Dim) -> Dim:
+    def outer(self, d: DimSize) -> DimSize:
         """A dim written in quotients, in symbols again."""
         symbols = d.symbols() if isinstance(d, Dimension) else ()
         return _Writer([c for c in map(self.find_by_quotient, symbols) if c is not None]).back(d)
@@ -98,7 +98,7 @@ class Congruences(dict[int, Congruence]):
         inner = self.inner(e)
         return inner != 0 if isinstance(inner, int) else has_no_root(e) or has_no_root(inner)
 
-    def solution(self, e: Dimension) -> tuple[Dimension, Dim] | None:
+    def solution(self, e: Dimension) -> tuple[Dimension, DimSize] | None:
         """A symbol for which `e == 0` can be solved, and its value; None where there is none."""
         chosen = pivot(e)
         if chosen is not None:
@@ -122,7 +122,7 @@ class Congruences(dict[int, Congruence]):
         congruence = self.get(self._atoms.get(symbol, -1))
         return congruence if congruence is not None and congruence.quotient is symbol else None
 
-    def derive(self, e: Dim, divisor: int, source: Source) -> Congruence | None:
+    def derive(self, e: DimSize, divisor: int, source: Source) -> Congruence | None:
         """The new congruence of a single symbol that follows where `divisor` divides `e`; None where none does.
 
         Raises NoSolution where no integers make it so.
@@ -179,7 +179,7 @@ class _Writer(Substitution):
     def _order(self, atom: int) -> int:
         return self.symbols.get(atom, atom)
 
-    def atom(self, scope: Scope, number: int) -> Dim:
+    def atom(self, scope: Scope, number: int) -> DimSize:
         atom, d = scope.atoms[number], scope.atom_dim(number)
         if isinstance(atom, Symbol):
             return self.values.get(d, d)
@@ -193,24 +193,24 @@ class _Writer(Substitution):
         new = maximum(*args)
         return maximum(*map(self.back, args)) if self._contains_quotient(new) else new
 
-    def _contains_quotient(self, d: Dim) -> bool:
+    def _contains_quotient(self, d: DimSize) -> bool:
         """Whether a quotient is inside of a division or maximum."""
         if isinstance(d, int):
             return False
         atoms = {a for a in d.atom_numbers() if not isinstance(d.scope.atoms[a], Symbol)}
         return any(s in self.congruences for a in atoms for s in d.scope.symbols_of(a))
 
-    def back(self, d: Dim) -> Dim:
+    def back(self, d: DimSize) -> DimSize:
         """A dim of quotients, in symbols again."""
         if isinstance(d, int):
             return d
-        total: Dim = 0
+        total: DimSize = 0
         for monomial, coefficient in d.terms:
             total = total + self._term(d.scope, monomial, coefficient)
         return total
 
-    def _term(self, scope: Scope, monomial: Sequence[int], coefficient: int) -> Dim:
-        term: Dim = 1
+    def _term(self, scope: Scope, monomial: Sequence[int], coefficient: int) -> DimSize:
+        term: DimSize = 1
         for atom in sorted(monomial, key=self._order):  # hidden symbols are created in any order
             factor = scope.atom_dim(atom)
             congruence = self.congruences.get(factor)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from shapeinf.constraints.records import Constraint
-from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.evaluation import substitute
 
 _ABSENT: Any = object()
@@ -65,10 +65,10 @@ class UndoLog:
                 table[key] = old
 
 
-class Solutions(dict[Dimension, Dim]):
+class Solutions(dict[Dimension, DimSize]):
     """The value of each solved symbol; no value contains a solved symbol."""
 
-    def __init__(self, solved: dict[Dimension, Dim] | None = None) -> None:
+    def __init__(self, solved: dict[Dimension, DimSize] | None = None) -> None:
         """A copy of another table, or an empty one."""
         self._mentions: dict[Dimension, set[Dimension]] = {}
         if solved:
@@ -76,7 +76,7 @@ class Solutions(dict[Dimension, Dim]):
             for symbol, value in solved.items():
                 self._mention(symbol, value)
 
-    def solve(self, symbol: Dimension, value: Dim, undo_log: UndoLog) -> None:
+    def solve(self, symbol: Dimension, value: DimSize, undo_log: UndoLog) -> None:
         """Set the value of a symbol, and replace the symbol in other values."""
         replaced = {symbol: value}
         for other in tuple(self._mentions.get(symbol, ())):  # they stay: a solution may be undone
@@ -87,7 +87,7 @@ class Solutions(dict[Dimension, Dim]):
         undo_log.put(self, symbol, value)
         self._mention(symbol, value)
 
-    def _mention(self, symbol: Dimension, value: Dim) -> None:
+    def _mention(self, symbol: Dimension, value: DimSize) -> None:
         if isinstance(value, Dimension):
             for inside in value.symbols():
                 self._mentions.setdefault(inside, set()).add(symbol)
@@ -100,7 +100,7 @@ class Uses:
         """Without entries."""
         self._dims: dict[Dimension, list[Dimension]] = {}
 
-    def add(self, dim: Dimension, depends: Dim) -> None:
+    def add(self, dim: Dimension, depends: DimSize) -> None:
         """The cached results of `dim` depend on the symbols of `depends`."""
         if isinstance(depends, Dimension):
             for symbol in depends.symbols():
@@ -129,7 +129,7 @@ class ConstraintIndex:
         self.divisibilities: list[Constraint] = []
         self.disjunctions: dict[Constraint, None] = {}
         """Disjunctions and pending equalities."""
-        self._texts: set[tuple[str, str, tuple[Dim, ...]]] = set()
+        self._texts: set[tuple[str, str, tuple[DimSize, ...]]] = set()
         self._by_symbol: ConstraintSets = {}
         self._by_operand_symbol: ConstraintSets = {}
         """Disjunctions by the symbols of their operands: a table of their own, since they have no single expression."""
@@ -144,7 +144,7 @@ class ConstraintIndex:
         self._by_symbol.update(_copy_sets(other._by_symbol))
         self._by_operand_symbol.update(_copy_sets(other._by_operand_symbol))
 
-    def add(self, constraint: Constraint, canonical: Dim) -> None:
+    def add(self, constraint: Constraint, canonical: DimSize) -> None:
         """Add a relation, divisibility or pending equality that depends on the symbols of this dim."""
         if constraint.kind == "relation":
             self._undo_log.append(self.relations, constraint)
@@ -154,7 +154,7 @@ class ConstraintIndex:
             self._undo_log.put(self.disjunctions, constraint, None)
         self.follow(constraint, canonical)
 
-    def add_disjunction(self, disjunction: Constraint, canonical: Iterable[Dim]) -> None:
+    def add_disjunction(self, disjunction: Constraint, canonical: Iterable[DimSize]) -> None:
         """Add a disjunction; one that a node has added before is not added again."""
         if not self.has_disjunction(disjunction):
             self._texts.add((disjunction.template, disjunction.source.node, disjunction.operands))
@@ -170,12 +170,12 @@ class ConstraintIndex:
         """Remove a pending equality, which is decided or replaced."""
         self._undo_log.drop(self.disjunctions, equality)
 
-    def follow(self, constraint: Constraint, canonical: Dim) -> None:
+    def follow(self, constraint: Constraint, canonical: DimSize) -> None:
         """Index a constraint by the symbols of this dim, too."""
         for symbol in canonical.symbols() if isinstance(canonical, Dimension) else ():
             self._enter(self._by_symbol, symbol, constraint)
 
-    def follow_disjunction(self, disjunction: Constraint, canonical: Iterable[Dim]) -> None:
+    def follow_disjunction(self, disjunction: Constraint, canonical: Iterable[DimSize]) -> None:
         """Index a disjunction by the symbols of these operands, too."""
         for symbol in {s for d in canonical if isinstance(d, Dimension) for s in d.symbols()}:
             self._enter(self._by_operand_symbol, symbol, disjunction)
@@ -194,7 +194,7 @@ class ConstraintIndex:
         constraints = self._by_symbol.get(symbol, ())
         return tuple(c for c in constraints if c.kind != "equality" or c in self.disjunctions)
 
-    def has_multiple(self, divisor: int, e: Dim) -> bool:
+    def has_multiple(self, divisor: int, e: DimSize) -> bool:
         """Whether a constraint states that this number, or a multiple of it, divides this dim."""
         return any(
             c.kind == "divisibility" and c.expression is e and c.divisor % divisor == 0 for c in self._candidates(e)
@@ -204,11 +204,11 @@ class ConstraintIndex:
         """Whether a constraint states that this dim is 0."""
         return any(c.equation is e for c in self._candidates(e))
 
-    def _candidates(self, e: Dim) -> tuple[Constraint, ...]:
+    def _candidates(self, e: DimSize) -> tuple[Constraint, ...]:
         """The constraints that depend on some symbol of a dim: those of this very dim are among them."""
         return self.constraints_with(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
 
-    def related_ids(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
+    def related_ids(self, d: DimSize, canon: Callable[[DimSize], DimSize]) -> set[int]:
         """The ids of all constraints that share a symbol with a canonical dim, or with another such constraint."""
         ids: set[int] = set()  # hashing a constraint takes long
         seen = set(d.symbols()) if isinstance(d, Dimension) else set()
@@ -223,7 +223,7 @@ class ConstraintIndex:
                     left += new
         return ids
 
-    def relations_with(self, d: Dim) -> Iterator[Constraint]:
+    def relations_with(self, d: DimSize) -> Iterator[Constraint]:
         """Relations that depend on any symbol of a canonical dim; no other one restricts it."""
         seen: set[Constraint] = set()
         for symbol in sorted(d.symbols(), key=_age) if isinstance(d, Dimension) else ():

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from shapeinf.constraints.records import Clause
 from shapeinf.expr.atoms import Maximum
-from shapeinf.expr.dimension import Dim, Dimension, Monomial
+from shapeinf.expr.dimension import Dimension, DimSize, Monomial
 from shapeinf.expr.evaluation import simplify_maxima
 from shapeinf.expr.interval import Bound, Bounds, BoundsTable
 
@@ -43,7 +43,7 @@ class NotLinearError(Exception):
     """
 
 
-def common_variable(dims: Iterable[Dim]) -> Dimension | None:
+def common_variable(dims: Iterable[DimSize]) -> Dimension | None:
     """The dim without a constant of which all dims are piecewise linear functions; None where there is none.
 
     >>> from shapeinf.expr import Scope, minimum
@@ -54,7 +54,7 @@ def common_variable(dims: Iterable[Dim]) -> Dimension | None:
     """
     variable: Dimension | None = None
     left = [d for d in dims if isinstance(d, Dimension)]
-    seen: set[Dim] = set()
+    seen: set[DimSize] = set()
     while left:
         d = left.pop()
         linear, maxima = _split_maxima(d)
@@ -69,7 +69,7 @@ def common_variable(dims: Iterable[Dim]) -> Dimension | None:
     return variable
 
 
-def _split_maxima(d: Dimension) -> tuple[Dim, list[Maximum]]:
+def _split_maxima(d: Dimension) -> tuple[DimSize, list[Maximum]]:
     """The terms without the constant and multiples of maxima, and these maxima."""
     linear: dict[Monomial, int] = {}
     maxima: list[Maximum] = []
@@ -82,7 +82,7 @@ def _split_maxima(d: Dimension) -> tuple[Dim, list[Maximum]]:
     return d.scope.make(linear), maxima
 
 
-def _primitive(d: Dim) -> Dimension | None:
+def _primitive(d: DimSize) -> Dimension | None:
     """A dim without its common factor, with a leading coefficient above 0; None for a number."""
     if isinstance(d, int):
         return None
@@ -119,7 +119,9 @@ def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high
     return [(first, None if last == inf else int(last)) for first, last in joined]
 
 
-def solve_clauses(clauses: Sequence[Clause], bounds: Callable[[Dim], Bounds]) -> tuple[Dimension, list[Range]] | None:
+def solve_clauses(
+    clauses: Sequence[Clause], bounds: Callable[[DimSize], Bounds]
+) -> tuple[Dimension, list[Range]] | None:
     """A symbol or sum of symbols, and the ranges of its sizes for which one of the clauses holds; None if not found.
 
     `bounds` are those that hold already.
@@ -135,7 +137,7 @@ def solve_clauses(clauses: Sequence[Clause], bounds: Callable[[Dim], Bounds]) ->
     return _trim_ends(clauses[0], bounds) if len(clauses) == 1 and clauses[0].zero else None
 
 
-def _trim_ends(clause: Clause, bounds: Callable[[Dim], Bounds]) -> tuple[Dimension, list[Range]] | None:
+def _trim_ends(clause: Clause, bounds: Callable[[DimSize], Bounds]) -> tuple[Dimension, list[Range]] | None:
     """The only symbol of an equation and its range, if the equation is wrong for a few sizes at its ends and no other.
 
     `min(t, 511)**2 % t == 0` where `t` is at most 512 is `t <= 511`: all maxima are decided within the range.
@@ -185,9 +187,9 @@ class _Pieces:
     def __init__(self, variable: Dimension, low: int) -> None:
         self.variable = variable
         self.low = low
-        self.done: dict[Dim, list[Piece]] = {}
+        self.done: dict[DimSize, list[Piece]] = {}
 
-    def dim_pieces(self, d: Dim) -> list[Piece]:
+    def dim_pieces(self, d: DimSize) -> list[Piece]:
         """The pieces of a dim. Raises NotLinearError."""
         if isinstance(d, int):
             return [Piece(self.low, 0, d)]

@@ -11,14 +11,14 @@ from typing import Literal, NamedTuple
 import attrs
 
 from shapeinf.errors import Source
-from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import Bounds, declared_bounds
 
 ConstraintKind = Literal["equality", "range", "relation", "divisibility", "disjunction"]
 
 
-def try_evaluate(d: Dim, sizes: Mapping[str, int]) -> int | None:
+def try_evaluate(d: DimSize, sizes: Mapping[str, int]) -> int | None:
     """The value of a dim for these sizes of symbols, by name; None where a size is missing or it divides by zero."""
     try:
         return int(evaluate(d, sizes))
@@ -30,7 +30,7 @@ def try_evaluate(d: Dim, sizes: Mapping[str, int]) -> int | None:
 class Clause:
     """An expression that must be 0, or at least 0."""
 
-    expression: Dim
+    expression: DimSize
     zero: bool
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
@@ -94,10 +94,10 @@ class Constraint:
 
     kind: ConstraintKind
     source: Source
-    expression: Dim = 0
+    expression: DimSize = 0
     divisor: int = 1
     template: str = ""
-    operands: tuple[Dim, ...] = ()
+    operands: tuple[DimSize, ...] = ()
     bounds: Bounds = (-inf, inf)
 
     @property
@@ -105,7 +105,7 @@ class Constraint:
         """The clauses, of which one must hold; none for a condition in words, which is about data."""
         return self.clauses_in(lambda d: d)
 
-    def clauses_in(self, form: Callable[[Dim], Dim]) -> tuple[Clause, ...]:
+    def clauses_in(self, form: Callable[[DimSize], DimSize]) -> tuple[Clause, ...]:
         """The clauses over another form of the dims, such as the canonical one."""
         if self.kind == "disjunction":
             dims = [form(d) for d in self.operands]
@@ -120,7 +120,7 @@ class Constraint:
             return (Clause(left - right, True),)
         return (Clause(form(self.expression), self.kind == "equality"),)
 
-    def rewrite(self, form: Callable[[Dim], Dim]) -> Constraint:
+    def rewrite(self, form: Callable[[DimSize], DimSize]) -> Constraint:
         """The constraint with another form of its dims."""
         return attrs.evolve(self, expression=form(self.expression), operands=tuple(map(form, self.operands)))
 
@@ -130,12 +130,12 @@ class Constraint:
         return self.kind == "equality" and bool(self.operands)
 
     @property
-    def equation(self) -> Dim | None:
+    def equation(self) -> DimSize | None:
         """The expression of a pending equality; None for any other constraint."""
         return self.expression if self.kind == "equality" and not self.operands else None
 
     @property
-    def sides(self) -> tuple[Dim, Dim]:
+    def sides(self) -> tuple[DimSize, DimSize]:
         """The two sides of an equality."""
         return (self.operands[0], self.operands[1]) if self.operands else (self.expression, 0)
 
@@ -194,7 +194,7 @@ class Range(NamedTuple):
         low, high = declared_bounds(0, symbol.symbol)
         for step in self.steps():
             least, most = step.bounds
-            ends: list[Dim] = [symbol - int(least)] if -inf < least > low else []
+            ends: list[DimSize] = [symbol - int(least)] if -inf < least > low else []
             ends += [int(most) - symbol] if inf > most < high else []
             for end in ends if id(step) not in known and not step.implied else ():
                 yield Constraint("range", step.source, end, operands=(symbol,), bounds=step.bounds)

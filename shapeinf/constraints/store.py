@@ -18,7 +18,7 @@ from shapeinf.constraints.piecewise import solve_clauses
 from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.equations import as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.extremum import expand_maximum
@@ -58,7 +58,7 @@ class ConstraintStore:
         """Expressions of several symbols that are at least 0 where a branch or a trip runs: they decide maxima."""
         self.origins: dict[Dimension, Source] = {}
         """The sources of the bounds that symbols were created with, where these are not declared. Copies share it."""
-        self._canonical: dict[Dimension, Dim] = {}
+        self._canonical: dict[Dimension, DimSize] = {}
         self._bounds: dict[Dimension, Bounds] = {}
         self._uses = Uses()
         self._undo_log = UndoLog()
@@ -118,7 +118,7 @@ class ConstraintStore:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    def canon(self, d: Dim) -> Dim:
+    def canon(self, d: DimSize) -> DimSize:
         """The canonical form of a dim under the current equalities."""
         if isinstance(d, int) or not (self.solved or self.congruences or (self.narrowed and self.scope.has_maxima)):
             return d
@@ -134,7 +134,7 @@ class ConstraintStore:
                 self._uses.add(d, d)  # the constraints on these may be undone
         return form
 
-    def bounds(self, d: Dim) -> Bounds:
+    def bounds(self, d: DimSize) -> Bounds:
         """Bounds of a dim under the constraints; an infinity is no bound, where `interval` has None."""
         if isinstance(d, int):
             return d, d
@@ -145,16 +145,16 @@ class ConstraintStore:
             self._uses.add(d, canonical)
         return bounds
 
-    def interval(self, d: Dim) -> Interval:
+    def interval(self, d: DimSize) -> Interval:
         """Bounds of a dim under the constraints."""
         return as_interval(self.bounds(d))
 
-    def usual_bounds(self, d: Dim, cap: int, *, cap_powers: bool = False) -> Bounds:
+    def usual_bounds(self, d: DimSize, cap: int, *, cap_powers: bool = False) -> Bounds:
         """Bounds of a dim under the constraints, with a cap for sizes without a bound; see `usual_bounds`."""
         exact, usual = self.bounds(d), usual_bounds(self.canon(d), self._known, cap, cap_powers=cap_powers)
         return max(exact[0], usual[0]), min(exact[1], usual[1])
 
-    def prove_le(self, a: Dim, b: Dim) -> bool | None:
+    def prove_le(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
         if isinstance(a, int) and isinstance(b, int):
             return a <= b
@@ -180,7 +180,7 @@ class ConstraintStore:
                 return False
         return None
 
-    def prove_eq(self, a: Dim, b: Dim) -> bool | None:
+    def prove_eq(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a == b` always, never, or not decided."""
         if a is b or a == b:
             return True
@@ -196,17 +196,17 @@ class ConstraintStore:
             return False
         return True if low == high else None
 
-    def divides(self, divisor: int, d: Dim) -> bool | None:
+    def divides(self, divisor: int, d: DimSize) -> bool | None:
         """Whether `divisor` divides `d` always, never, or not decided."""
         e = self.canon(d)
         return self.prove_eq(self.canon(e % divisor), 0)
 
-    def prove_ne(self, a: Dim, b: Dim) -> bool | None:
+    def prove_ne(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a != b` always, never, or not decided."""
         equal = self.prove_eq(a, b)
         return None if equal is None else not equal
 
-    def related_ids(self, d: Dim) -> set[int]:
+    def related_ids(self, d: DimSize) -> set[int]:
         """The ids of the relations, divisibilities and pending equalities on a dim, directly or through each other."""
         return self._pending.related_ids(self.canon(d), self.canon)
 
@@ -219,7 +219,7 @@ class ConstraintStore:
 
     # -- adding ------------------------------------------------------------------------------------------------------
 
-    def add_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
+    def add_equal(self, a: DimSize, b: DimSize, source: Source) -> DimSize:
         """Add `a == b`; returns the canonical dim. Raises Contradiction and changes nothing when it cannot hold."""
         if a is b:
             return self.canon(a)
@@ -235,19 +235,19 @@ class ConstraintStore:
         with self._transaction():
             self._solve(symbol, value, source)
 
-    def add_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
+    def add_range(self, d: DimSize, lo: int | None, hi: int | None, source: Source) -> None:
         """Add `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
         with self._transaction():
             self._bound(self.canon(d), (-inf if lo is None else lo, inf if hi is None else hi), source)
 
-    def add_le(self, a: Dim, b: Dim, source: Source) -> None:
+    def add_le(self, a: DimSize, b: DimSize, source: Source) -> None:
         """Add `a <= b`. Raises Contradiction when it cannot hold."""
         difference = self.canon(b - a)
         if self.bounds(difference)[0] < 0:
             with self._transaction():
                 self._bound(difference, (0, inf), source)
 
-    def add_condition(self, expression: Dim, source: Source) -> None:
+    def add_condition(self, expression: DimSize, source: Source) -> None:
         """Add `expression >= 0`, the condition of a branch. Raises Contradiction when it cannot hold.
 
         Each argument of a minimum is at least 0; two that are opposite are an equality. Of a maximum the arguments that
@@ -266,7 +266,7 @@ class ConstraintStore:
             self.conditions = before
             raise
 
-    def _add_part(self, part: Dim, source: Source) -> None:
+    def _add_part(self, part: DimSize, source: Source) -> None:
         """Add that one argument of a minimum is at least 0."""
         possible = [p for p in expand_maximum(self.canon(part)) if self.bounds(p)[1] >= 0]
         if len(possible) != 1:
@@ -284,7 +284,7 @@ class ConstraintStore:
             self.epoch += self.scope.has_maxima
             self._invalidate()
 
-    def add_divisible(self, d: Dim, divisor: int, source: Source) -> None:
+    def add_divisible(self, d: DimSize, divisor: int, source: Source) -> None:
         """Add that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""
         e = self.canon(d)
         known = self.divides(divisor, e)
@@ -308,7 +308,7 @@ class ConstraintStore:
             self.epoch += self.scope.has_maxima
             self._invalidate(symbol)
 
-    def add_disjunction(self, template: str, source: Source, *operands: Dim) -> None:
+    def add_disjunction(self, template: str, source: Source, *operands: DimSize) -> None:
         """Add a disjunction of the operands `{0}`, `{1}`..., such as `{0} == {1} or {0} == 1`; once for each node."""
         disjunction = Constraint("disjunction", source, template=template, operands=operands)
         if self._pending.has_disjunction(disjunction):
@@ -369,7 +369,7 @@ class ConstraintStore:
             self._canonical.pop(d, None)
             self._bounds.pop(d, None)
 
-    def _at_least_zero(self, d: Dim) -> bool:
+    def _at_least_zero(self, d: DimSize) -> bool:
         """Whether a dim is at least 0, by bounds or by a condition that holds here."""
         known = self._known.at_least_zero
         return known(d) or any(known(d - condition) for condition in self.conditions)
@@ -391,7 +391,9 @@ class ConstraintStore:
         self.epoch += 1
         self.resets += 1
 
-    def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
+    def _equate(
+        self, e: DimSize, source: Source, operands: tuple[DimSize | str, DimSize | str], *about: DimSize
+    ) -> None:
         """Add `e == 0` for a canonical `e`."""
         self.scope.work += _WORK_PER_EQUALITY
         e = primitive_part(e, self._is_positive)
@@ -416,7 +418,7 @@ class ConstraintStore:
         self._bound(self.canon(value), (low, high), source)
         self._recheck(symbol)
 
-    def _add_congruence(self, e: Dim, divisor: int, source: Source, message: str) -> None:
+    def _add_congruence(self, e: DimSize, divisor: int, source: Source, message: str) -> None:
         """Add the congruence of a single symbol that follows from `divisor` dividing `e`, if any."""
         try:
             congruence = self.congruences.derive(e, divisor, source)
@@ -437,17 +439,17 @@ class ConstraintStore:
             self._solve(symbol, int(low), source)
         self._recheck(symbol)
 
-    def _is_positive(self, d: Dim) -> bool:
+    def _is_positive(self, d: DimSize) -> bool:
         return self.bounds(d)[0] >= 1
 
-    def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
+    def _solve(self, symbol: Dimension, value: DimSize, source: Source) -> None:
         self.solved.solve(symbol, value, self._undo_log)
         self._undo_log.put(self.sources, symbol, source)
         self.changed_symbols.append(symbol)
         self.epoch += 1
         self._invalidate(symbol)
 
-    def _bound(self, e: Dim, bounds: Bounds, source: Source) -> None:
+    def _bound(self, e: DimSize, bounds: Bounds, source: Source) -> None:
         """Add bounds of a canonical `e`."""
         low, high = self.bounds(e)
         if bounds[0] > high or bounds[1] < low:
@@ -576,7 +578,7 @@ class ConstraintStore:
         self._pending.follow_disjunction(disjunction, map(self.canon, disjunction.operands))
         self._add_solutions(clauses, disjunction)
 
-    def _conflict_source(self, *dims: Dim | str) -> Source | None:
+    def _conflict_source(self, *dims: DimSize | str) -> Source | None:
         """The second source of a contradiction: that of a constraint on the symbols of these dims.
 
         A dim that is a number by now names no symbol: it is the one that equals this number, if only one does.

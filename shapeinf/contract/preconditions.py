@@ -12,7 +12,7 @@ from shapeinf.contract.few_sizes import few_sizes, sizes_text
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import walk_runs
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import MISSING
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.solver.budget import Budget
@@ -56,8 +56,8 @@ class Precondition:
     op: str
     message: str
     location: str
-    terms: tuple[Dim, ...]
-    _chain: Callable[[str, Sequence[Dim]], tuple[str, ...]] = attrs.field(repr=False)
+    terms: tuple[DimSize, ...]
+    _chain: Callable[[str, Sequence[DimSize]], tuple[str, ...]] = attrs.field(repr=False)
     clauses: tuple[Clause, ...] = attrs.field(default=(), repr=False)
     least: int | None = attrs.field(default=None, repr=False)
     weaker: tuple[Precondition, ...] = attrs.field(default=(), repr=False)
@@ -123,7 +123,7 @@ def _load(values: dict[str, Any], chain: tuple[str, ...]) -> Precondition:
     return Precondition(**values, chain=lambda node, terms: chain)
 
 
-def symbols_of(dims: Sequence[Dim]) -> frozenset[Dimension]:
+def symbols_of(dims: Sequence[DimSize]) -> frozenset[Dimension]:
     """The symbols of some dims."""
     return frozenset(s for d in dims if isinstance(d, Dimension) for s in d.symbols())
 
@@ -162,7 +162,7 @@ class Origins:
                     self._origins.setdefault(run.inference.path + step.site, Origin(run.inference, step))
         return self._origins.get(site)
 
-    def chain(self, node: str, terms: Sequence[Dim]) -> tuple[str, ...]:
+    def chain(self, node: str, terms: Sequence[DimSize]) -> tuple[str, ...]:
         """The way from an axis that a node reads back to an input with a symbol of `terms`, a line for each step."""
         origin = self.find(node)
         if origin is None:

@@ -18,7 +18,7 @@ from shapeinf.contract.preconditions import Kind, Origins, Precondition, symbols
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.expr import Dimension, DimSize, evaluate
 from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.expr.printing import format_dim
 from shapeinf.lattice import ShapeStore
@@ -82,7 +82,7 @@ class PreconditionReader:
             if left is not None and not _is_below(left, least):
                 yield left
 
-    def format(self, d: Dim) -> str:
+    def format(self, d: DimSize) -> str:
         """A dim as text, with the labels of axes that have no name."""
         return format_dim(d, labels=self.labels)
 
@@ -100,7 +100,7 @@ class PreconditionReader:
         Of equal bounds it is the first; where the tightest is an assumption, the tightest requirement is also there.
         """
         preconditions = [*self._read_all(), *self._read_advice()]
-        sides: dict[tuple[Dim, bool], list[Precondition]] = {}
+        sides: dict[tuple[DimSize, bool], list[Precondition]] = {}
         for precondition in preconditions:
             if precondition.bound is not None:
                 sides.setdefault((precondition.terms[0], precondition.least is None), []).append(precondition)
@@ -131,7 +131,13 @@ class PreconditionReader:
         return self._read_relation(constraint) if constraint.kind == "relation" else self._read_pending(constraint)
 
     def _precondition(
-        self, kind: Kind, text: str, source: Source, *terms: Dim, clauses: tuple[Clause, ...], least: int | None = None
+        self,
+        kind: Kind,
+        text: str,
+        source: Source,
+        *terms: DimSize,
+        clauses: tuple[Clause, ...],
+        least: int | None = None,
     ) -> Iterator[Precondition]:
         """A precondition; nothing where no node requires it, or where user and file already imply it."""
         if not source.node or any(self._holds_before(clause) for clause in clauses):
@@ -168,7 +174,7 @@ class PreconditionReader:
         """Whether a constraint only defines an unknown of its own node, and so requires nothing."""
         return symbol not in self.labels and symbol.symbol.name.startswith(f"{source.node}.")
 
-    def _only_defines_unknown(self, symbol: Dimension, value: Dim) -> bool:
+    def _only_defines_unknown(self, symbol: Dimension, value: DimSize) -> bool:
         """Whether an equation with an unknown of a node only defines that unknown.
 
         It does where the other side is a symbol of an input, and where one of both has no symbolic limit.
@@ -200,7 +206,7 @@ class PreconditionReader:
             yield from self._read_bound(symbol, constraint.clauses, source)
 
     def _read_bound(
-        self, symbol: Dimension, clauses: tuple[Clause, ...], source: Source, about: tuple[Dim, ...] = ()
+        self, symbol: Dimension, clauses: tuple[Clause, ...], source: Source, about: tuple[DimSize, ...] = ()
     ) -> Iterator[Precondition]:
         """A bound of a symbol: `symbol - least >= 0` or `most - symbol >= 0`; `about` are further terms."""
         least = symbol - clauses[0].expression
@@ -218,7 +224,7 @@ class PreconditionReader:
         if self.store.bounds(expression)[0] < 0:
             yield from self._read_nonnegative(expression, constraint.source)
 
-    def _read_nonnegative(self, expression: Dim, source: Source) -> Iterator[Precondition]:
+    def _read_nonnegative(self, expression: DimSize, source: Source) -> Iterator[Precondition]:
         """`expression >= 0`: as bounds, if it has one symbol and is equivalent to bounds of it, else as a relation."""
         constraint = Constraint("relation", source, expression)
         bounds = self._read_interval(constraint)
@@ -227,10 +233,10 @@ class PreconditionReader:
             return self._precondition("relation", text, source, expression, clauses=constraint.clauses)
         return iter(bounds)
 
-    def _compare(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
+    def _compare(self, expression: DimSize, sign: Literal["<=", "=="]) -> str:
         """`expression >= 0`, or `== 0`, as text, with the subtracted terms on the other side."""
-        less: Dim = 0
-        more: Dim = 0
+        less: DimSize = 0
+        more: DimSize = 0
         if isinstance(expression, int):
             return f"{expression} {'>=' if sign == '<=' else sign} 0"
         for monomial, coefficient in expression.terms:
@@ -275,7 +281,7 @@ class PreconditionReader:
             if self.store.prove_le(low, high) is None:
                 yield from self._read_nonnegative(high - low, relation.source)
 
-    def _read_interval(self, canonical: Constraint, about: tuple[Dim, ...] = ()) -> list[Precondition] | None:
+    def _read_interval(self, canonical: Constraint, about: tuple[DimSize, ...] = ()) -> list[Precondition] | None:
         """The bounds that a constraint on one symbol is equivalent to, with the further terms `about`; else None."""
         symbols = symbols_of([canonical.expression, *canonical.operands])
         if len(symbols) != 1 or not symbols <= self.labels.keys():
@@ -286,7 +292,7 @@ class PreconditionReader:
             return None
         least, most = interval
         low, high = self.before.bounds(symbol)
-        ends: list[Dim] = [symbol - least] if least > low else []
+        ends: list[DimSize] = [symbol - least] if least > low else []
         ends += [most - symbol] if most is not None and most < high else []
         clauses = [(Clause(end, False),) for end in ends]
         return [c for clause in clauses for c in self._read_bound(symbol, clause, canonical.source, about)]
@@ -316,7 +322,7 @@ def _is_below(precondition: Precondition, least: Mapping[Dimension, int]) -> boo
 
 
 def find_congruence(
-    symbol: Dimension, zero: Sequence[Dim], low: int, budget: Budget | None = None
+    symbol: Dimension, zero: Sequence[DimSize], low: int, budget: Budget | None = None
 ) -> tuple[int, int] | None:
     """(m, r) such that all expressions of one symbol are 0 for exactly the values from `low` on that are r modulo m.
 
@@ -347,7 +353,7 @@ def find_congruence(
     return modulus, legal[0] % modulus
 
 
-def _period(d: Dim, known: dict[int, int] | None = None) -> int:
+def _period(d: DimSize, known: dict[int, int] | None = None) -> int:
     """The number of steps after which a quasi-affine expression of one symbol has grown by a constant; 0 for others."""
     if isinstance(d, int):
         return 1

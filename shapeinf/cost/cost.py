@@ -12,7 +12,7 @@ from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTabl
 from shapeinf.cost.walk import count
 from shapeinf.engine.cases import Cases
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import SizeQuery, merge_specs
@@ -126,7 +126,7 @@ class Cost:
         """A pickle has the amounts of all nodes."""
         return PickledCost, (self.table.nodes, self.table.uncounted, self.table.branches)
 
-    def format(self, amount: Dim) -> str:
+    def format(self, amount: DimSize) -> str:
         """An amount as text, with labels for the symbols of inputs."""
         return self._query.format(canonical_form(self.store, amount))
 
@@ -169,7 +169,7 @@ class Cost:
         branches = [item for item in self.branches if all(_stays(a, elimination) for a in item.branches.values())]
         return CostTable(tuple(nodes), tuple(uncounted), tuple(branches))
 
-    def _values(self, table: CostTable, store: ShapeStore) -> dict[Dim, int]:
+    def _values(self, table: CostTable, store: ShapeStore) -> dict[DimSize, int]:
         """The value of every amount of a table, each computed once."""
         amounts = [*table.nodes, *(a for item in table.branches for a in item.branches.values())]
         dims = dict.fromkeys([getattr(item, name) for item in amounts for name in FIELDS])
@@ -179,7 +179,7 @@ class Cost:
 
 def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
     """A node with upper bounds of its amounts, or why there are none."""
-    changes: dict[str, Dim] = {}
+    changes: dict[str, DimSize] = {}
     for name in FIELDS:
         amount = getattr(node, name)
         if isinstance(amount, int) or elimination.is_retained(canonical_form(elimination.store, amount)):
@@ -200,12 +200,12 @@ def _stays(amounts: Amounts, elimination: Elimination) -> bool:
     return all(elimination.is_retained(canonical_form(elimination.store, getattr(amounts, name))) for name in FIELDS)
 
 
-def _evaluate_node(node: NodeCost, values: Mapping[Dim, int]) -> NodeCost:
+def _evaluate_node(node: NodeCost, values: Mapping[DimSize, int]) -> NodeCost:
     amounts = {name: values[getattr(node, name)] for name in FIELDS}
     return NodeCost(name=node.name, op=node.op, module=node.module, bounded=node.bounded, **amounts)
 
 
-def _evaluate_branches(item: Branches, values: Mapping[Dim, int]) -> Branches:
+def _evaluate_branches(item: Branches, values: Mapping[DimSize, int]) -> Branches:
     evaluated = {
         label: Amounts(**{name: values[getattr(amounts, name)] for name in FIELDS})
         for label, amounts in item.branches.items()

@@ -10,7 +10,7 @@ from shapeinf.engine.compiled import NodeStep, Operation
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import type_in
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.dtypes import HANDLES
@@ -31,10 +31,10 @@ class RunCost:
         chooses: whether one of its bodies runs, rather than all.
     """
 
-    macs: Dim = 0
-    operations: Dim = 0
-    bytes_read: Dim = 0
-    bytes_written: Dim = 0
+    macs: DimSize = 0
+    operations: DimSize = 0
+    bytes_read: DimSize = 0
+    bytes_written: DimSize = 0
     reason: str = ""
     unknown: bool = False
     unsized: str = ""
@@ -113,7 +113,7 @@ class _NodeCost:
         scope = self.store.scope
         return attrs.evolve(counted, bytes_read=sum_dims(scope, read), bytes_written=sum_dims(scope, written))
 
-    def _read(self, cost: OpCost, own: int, position: int) -> Dim:
+    def _read(self, cost: OpCost, own: int, position: int) -> DimSize:
         value = self.inputs[position]
         if value is None or (cost.reads is not None and own not in cost.reads):
             return 0
@@ -121,7 +121,7 @@ class _NodeCost:
             return self._bytes(PartialTensor(value.dtype, Shape((cost.partial[own],)), None))
         return self._bytes(value)
 
-    def _bytes(self, value: Type) -> Dim:
+    def _bytes(self, value: Type) -> DimSize:
         if isinstance(value, TensorType) and value.dtype in HANDLES:
             return 0  # what it refers to is not copied
         size = size_of(self.store, value)
@@ -143,6 +143,6 @@ def moves_nothing(op_def: OpDef, outputs: int) -> bool:
     )
 
 
-def _too_long(amounts: Sequence[Dim]) -> str:
+def _too_long(amounts: Sequence[DimSize]) -> str:
     symbols = {symbol for amount in amounts if isinstance(amount, Dimension) for symbol in amount.symbols()}
     return too_long(symbols)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 
 from shapeinf.cost.records import Amounts, CostGroup, CostTable
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.html import html_block, html_details, html_rows
 from shapeinf.pickling import Pickled
 from shapeinf.texts import format_count, object_text
@@ -51,7 +51,7 @@ def _title(title: str, table: CostTable) -> str:
     return f"{title} of {format_count(len(table.nodes), 'node')}{missing}"
 
 
-def _amounts(amounts: Amounts) -> list[tuple[str, Dim]]:
+def _amounts(amounts: Amounts) -> list[tuple[str, DimSize]]:
     return [
         ("macs", amounts.macs),
         ("flops", amounts.flops),
@@ -64,5 +64,5 @@ def _group_row(group: CostGroup) -> list[str]:
     return [group.name, str(group.nodes), *(_text(amount) for _, amount in _amounts(group))]
 
 
-def _text(amount: Dim) -> str:
+def _text(amount: DimSize) -> str:
     return f"{amount:,}" if isinstance(amount, int) else str(amount)

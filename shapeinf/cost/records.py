@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import module_path
 from shapeinf.sharing import cached_property
 from shapeinf.solver.long_dims import sum_dims
 from shapeinf.texts import bound_note
 
 
-def add_dims(dims: Iterable[Dim]) -> Dim:
+def add_dims(dims: Iterable[DimSize]) -> DimSize:
     """The sum of ints and dims, of any length.
 
     >>> add_dims([1, 2])
@@ -37,19 +37,19 @@ class Amounts:
         parameters: the elements of weights; each weight counts at the first node that reads it.
     """
 
-    macs: Dim = 0
-    operations: Dim = 0
-    flops: Dim = attrs.field(init=False)
-    bytes_read: Dim = 0
-    bytes_written: Dim = 0
-    parameters: Dim = 0
+    macs: DimSize = 0
+    operations: DimSize = 0
+    flops: DimSize = attrs.field(init=False)
+    bytes_read: DimSize = 0
+    bytes_written: DimSize = 0
+    parameters: DimSize = 0
 
     @flops.default
-    def _flops(self) -> Dim:
+    def _flops(self) -> DimSize:
         return add_dims([self.macs, self.macs, self.operations])
 
     @property
-    def bytes(self) -> Dim:
+    def bytes(self) -> DimSize:
         """The bytes moved: read and written."""
         return add_dims([self.bytes_read, self.bytes_written])
 
@@ -107,7 +107,7 @@ class Uncounted:
     op: str
     reason: str
     amount: str = ""
-    parameters: Dim = 0
+    parameters: DimSize = 0
 
     def __str__(self) -> str:
         """One line."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from shapeinf.engine.records import Repetition
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.dimension import Monomial
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.long_dims import product_of, sum_dims
 
 
-def repeat(store: ShapeStore, amount: Dim, repetition: Repetition) -> Dim:
+def repeat(store: ShapeStore, amount: DimSize, repetition: Repetition) -> DimSize:
     """The sum of an amount over all trips.
 
     It is exact for a polynomial in the trip number. Any other amount is multiplied by the number of trips and keeps the
@@ -32,14 +32,14 @@ def repeat(store: ShapeStore, amount: Dim, repetition: Repetition) -> Dim:
     )
 
 
-def _product(store: ShapeStore, *factors: Dim) -> Dim:
+def _product(store: ShapeStore, *factors: DimSize) -> DimSize:
     total = product_of(store, factors)
     if total is None:
         raise NotKnown("the formula is too long")
     return total
 
 
-def _coefficients(amount: Dim, number: Dimension) -> dict[int, Dim] | None:
+def _coefficients(amount: DimSize, number: Dimension) -> dict[int, DimSize] | None:
     """The coefficients of the powers of a symbol; None where it occurs other than as a factor, or to a high power."""
     if isinstance(amount, int) or number not in amount.symbols():
         return None
@@ -57,7 +57,7 @@ def _coefficients(amount: Dim, number: Dimension) -> dict[int, Dim] | None:
 MAX_POWER = 3
 
 
-def _sum_of_powers(store: ShapeStore, trips: Dim, power: int) -> Dim:
+def _sum_of_powers(store: ShapeStore, trips: DimSize, power: int) -> DimSize:
     """The sum of `i**power` for `i` in `range(trips)`."""
     if power == 0:
         return trips

@@ -16,7 +16,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.records import Repetition
 from shapeinf.engine.runs import Calls, body_path, callee, captured_slots, trips
 from shapeinf.errors import LimitError, NotKnown
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path
 from shapeinf.lattice import HandleType, TensorType, Type
 from shapeinf.solver.long_dims import is_long, product_of
@@ -46,7 +46,7 @@ class _Row:
     reason: str = ""
     unsized: str = ""
     bounded: bool = False
-    weights: list[Dim] = attrs.Factory(list)
+    weights: list[DimSize] = attrs.Factory(list)
 
 
 Rows = dict[tuple[str, int], _Row]
@@ -265,7 +265,7 @@ def _amounts(cost: RunCost) -> Amounts:
     return Amounts(**{name: getattr(cost, name) for name in _PER_RUN})
 
 
-def _maximum(dims: Sequence[Dim]) -> Dim:
+def _maximum(dims: Sequence[DimSize]) -> DimSize:
     """The maximum of the amounts of branches."""
     if len(set(dims)) > 1 and any(map(is_long, dims)):
         raise NotKnown("the maximum of the costs of its branches is too long a formula")

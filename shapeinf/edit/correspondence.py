@@ -10,7 +10,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dim, Dimension, Scope, quote_name, substitute
+from shapeinf.expr import Dimension, DimSize, Scope, quote_name, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import TensorType
@@ -32,7 +32,7 @@ Labels = Mapping[Dimension, str]
 """Symbols of inputs with their labels."""
 
 
-def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
+def input_dims(inference: Inference, name: str) -> tuple[DimSize, ...]:
     """The dims of an input before any node runs; empty for an unknown rank."""
     input_type = inference.input_types.get(name)
     return input_type.shape.dims or () if isinstance(input_type, TensorType) else ()
@@ -150,7 +150,7 @@ class Correspondence:
         self.sizes: dict[Dimension, int] = {}
         """The sizes at which symbols of either scope are compared."""
 
-    def pair(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
+    def pair(self, first: Sequence[DimSize], second: Sequence[DimSize]) -> None:
         """Pair the symbols at the same positions, unless they are already in pairs; none for different ranks."""
         if len(first) != len(second):
             return
@@ -158,7 +158,7 @@ class Correspondence:
             if isinstance(a, Dimension) and isinstance(b, Dimension) and a.is_symbol and b.is_symbol:
                 self._add(a, b)
 
-    def pair_sizes(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
+    def pair_sizes(self, first: Sequence[DimSize], second: Sequence[DimSize]) -> None:
         """Set the size of each symbol to the number at its position in the other shape."""
         if len(first) != len(second):
             return
@@ -178,18 +178,18 @@ class Correspondence:
         if a not in self.pairs and b not in self._backwards:
             self.pairs[a], self._backwards[b], self._seconds[b] = b, a, b
 
-    def map_first(self, dim: Dim) -> Dim | None:
+    def map_first(self, dim: DimSize) -> DimSize | None:
         """A dim of the first scope in the common scope."""
         return self._map(dim, self.pairs, "before")
 
-    def map_second(self, dim: Dim) -> Dim | None:
+    def map_second(self, dim: DimSize) -> DimSize | None:
         """A dim of the second scope in the common scope."""
         return self._map(dim, self._seconds, "after")
 
-    def _map(self, dim: Dim, partners: dict[Dimension, Dimension], side: str) -> Dim | None:
+    def _map(self, dim: DimSize, partners: dict[Dimension, Dimension], side: str) -> DimSize | None:
         if isinstance(dim, int):
             return dim
-        values: dict[Dimension, Dim] = {}
+        values: dict[Dimension, DimSize] = {}
         for symbol in dim.symbols():
             partner = partners.get(symbol)
             if symbol in self.sizes:

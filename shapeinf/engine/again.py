@@ -11,7 +11,7 @@ import heapq
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.records import OpenCall
 from shapeinf.errors import ShapeError, Source
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, type_symbols
 
 MAX_ROUNDS = 4
@@ -90,7 +90,7 @@ def _merge_shapes(store: ShapeStore, first: Shape, second: Shape, first_atom: in
     return Shape(_merge_dims(store, a, b, first_atom) for a, b in zip(first.dims, second.dims, strict=True))
 
 
-def _merge_dims(store: ShapeStore, first: Dim, second: Dim, first_atom: int) -> Dim:
+def _merge_dims(store: ShapeStore, first: DimSize, second: DimSize, first_atom: int) -> DimSize:
     """The size that both runs infer; an unknown of the second run only bounds that of the first."""
     symbols = second.symbols() if isinstance(second, Dimension) else frozenset()
     if first is second or first == second:

@@ -21,7 +21,7 @@ from shapeinf.engine.records import Repetition
 from shapeinf.engine.runs import captured_slots
 from shapeinf.engine.type_table import canonicalize, unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import FunctionKey, FunctionReference
 from shapeinf.lattice import Condition, HandleType, PartialTensor, SequenceType, ShapeStore, TensorType, Type
 from shapeinf.ops import Body
@@ -119,7 +119,7 @@ class BoundBody:
         undone = self._last.undone
         return self.outer.store if undone is None else undone[1]
 
-    def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
+    def repeat(self, trips: DimSize, number: Dimension | None = None) -> None:
         """See `shapeinf.ops.Body`."""
         if self.name in self.outer.children.get(self.step.index, {}):
             self._last.repeated = Repetition(trips, number)

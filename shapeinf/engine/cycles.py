@@ -19,7 +19,7 @@ from shapeinf.engine.frames import Frame, find_frame
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import NotKnown, ShapeError, Source
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import MISSING, components_of
 from shapeinf.lattice import Condition, ShapeStore, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
@@ -219,7 +219,7 @@ class FrameBody:
         """See `shapeinf.ops.Body`."""
         return ""
 
-    def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
+    def repeat(self, trips: DimSize, number: Dimension | None = None) -> None:
         """See `shapeinf.ops.Body`; reports have the nodes of the loop itself."""
 
     def require_common(self, other: Body) -> None:

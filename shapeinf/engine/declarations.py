@@ -15,7 +15,7 @@ from shapeinf.engine.inference import Inference, Refine
 from shapeinf.engine.records import UnusedSize
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
 from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, Scope, axis_label, parse_dim_lenient
+from shapeinf.expr import Dimension, DimSize, Scope, axis_label, parse_dim_lenient
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
@@ -131,7 +131,7 @@ def declaration_source(name: str) -> Source:
     return Source(name, f"the file declares {name}", assumed=True)
 
 
-def declared_size(store: ShapeStore, declared: int | str | None) -> Dim | None:
+def declared_size(store: ShapeStore, declared: int | str | None) -> DimSize | None:
     """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary.
 
     Expressions may be in the grammar of another tool: see `parse_dim_lenient`.
@@ -237,7 +237,7 @@ class Refiner:
 
     def _refine_dims(self, inference: Inference, shape: Shape, dims: tuple[int | str | None, ...], index: int) -> Shape:
         """The refined shape where the declared rank is the inferred one."""
-        refined: list[Dim] | None = None
+        refined: list[DimSize] | None = None
         find_symbol = inference.store.scope.find
         for axis, (dim, declared) in enumerate(zip(shape, dims, strict=True)):
             if declared is None or dim == declared or (declared.__class__ is str and dim is find_symbol(declared)):
@@ -251,13 +251,13 @@ class Refiner:
     def _bind_shape(self, inference: Inference, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
         """A shape of unknown rank, bound to these declared dims; None is a dim that the declaration leaves open."""
         store = inference.store
-        declared: list[Dim] = []
+        declared: list[DimSize] = []
         for axis, dim in enumerate(dims):
             known = None if dim is None else self._read(inference, dim, True)
             declared.append(store.new_size(axis_label(self.name, axis)) if known is None else known)
         return store.bind_shape(shape, Shape(declared), declaration_source(self.name))
 
-    def _read(self, inference: Inference, declared: int | str, unknown: bool, least: int = 0) -> Dim | None:
+    def _read(self, inference: Inference, declared: int | str, unknown: bool, least: int = 0) -> DimSize | None:
         """The declared dim; None where the declaration does not say which size it is.
 
         A name that no input has, and an expression of such names, says so only of an `unknown` size, and in a body,
@@ -268,7 +268,9 @@ class Refiner:
             return known
         return None if GENERATED.fullmatch(declared) else parse_dim_lenient(declared, inference.store.scope, least)[0]
 
-    def _refine_axis(self, inference: Inference, index: int, axis: int, inferred: Dim, declared: int | str) -> Dim:
+    def _refine_axis(
+        self, inference: Inference, index: int, axis: int, inferred: DimSize, declared: int | str
+    ) -> DimSize:
         """The refined size."""
         store = inference.store
         inferred = store.canon(inferred)
@@ -292,7 +294,7 @@ class Refiner:
         self._report(inference, index, f"the declared size of {self.name}.shape[{axis}] ({declared})", f"{inferred}")
         return inferred
 
-    def _add_equal(self, store: ShapeStore, inferred: Dim, size: Dim, is_new: bool) -> bool:
+    def _add_equal(self, store: ShapeStore, inferred: DimSize, size: DimSize, is_new: bool) -> bool:
         """Whether an unknown size is the declared one from now on: not where that would limit the inputs.
 
         A new name for the size of an axis of an input limits nothing. Raises Contradiction.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 
 Key = tuple[Any, ...]
 """An operation and the numbers of its inputs' types."""
@@ -13,7 +13,7 @@ Key = tuple[Any, ...]
 class Repetition(NamedTuple):
     """The number of trips that one run of a body stands for, and its symbol for the number of a trip, from 0 on."""
 
-    trips: Dim
+    trips: DimSize
     number: Dimension | None = None
 
 
@@ -30,4 +30,4 @@ class UnusedSize(NamedTuple):
 
     row: int
     declared: int
-    inferred: Dim
+    inferred: DimSize

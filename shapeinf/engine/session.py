@@ -29,7 +29,7 @@ from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, Unk
 from shapeinf.expr import Dimension, Scope, quote_name
 from shapeinf.graph import Graph
 from shapeinf.inputs.dim_names import DimNames
-from shapeinf.inputs.named_dims import HINTS, NamedDim
+from shapeinf.inputs.named_dims import HINTS, Dim
 from shapeinf.inputs.node_sizes import NodeSizes
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
@@ -419,7 +419,7 @@ def _replaces_all_axes(spec: SpecLike) -> bool:
     """Whether a spec is a full shape that needs nothing of the declared one."""
     if isinstance(spec, str):
         return _is_full_shape(spec)
-    plain = isinstance(spec, (list, tuple)) and all(d is None or type(d) in (int, str, NamedDim) for d in spec)
+    plain = isinstance(spec, (list, tuple)) and all(d is None or type(d) in (int, str, Dim) for d in spec)
     return plain and not any(isinstance(d, str) and d.strip().removeprefix("Dim.") in HINTS for d in spec or ())
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import input_names
@@ -70,7 +70,7 @@ def includes_traced_sizes(inference: Inference) -> bool:
     """
     if not inference.compiled.graph.traced:
         return True
-    store, names = inference.initial_store, dict[Dim, str]()
+    store, names = inference.initial_store, dict[DimSize, str]()
     if not _have_traced_types(inference) or any(True for _ in store.constraints()):
         return False
     for axis, dim, declared in _input_sizes(inference):
@@ -89,7 +89,7 @@ def has_traced_sizes(inference: Inference) -> bool:
     return includes_traced_sizes(inference) and all(isinstance(dim, int) for _, dim, _ in _input_sizes(inference))
 
 
-def _is_free(store: ShapeStore, dim: Dim) -> bool:
+def _is_free(store: ShapeStore, dim: DimSize) -> bool:
     """Whether a dim is a symbol that may have any size from 1 on."""
     if not isinstance(dim, Dimension) or not dim.is_symbol:
         return False
@@ -109,7 +109,7 @@ def _has_type(declared: DeclaredType, value: Type | None) -> bool:
     return (declared.dtype, rank) == (value.dtype, value.shape.rank)
 
 
-def _input_sizes(inference: Inference) -> Iterator[tuple[str, Dim, int | str | None]]:
+def _input_sizes(inference: Inference) -> Iterator[tuple[str, DimSize, int | str | None]]:
     """For each axis of the inputs its label, its size and its declared size; without inputs of another rank."""
     for name, declared, value in _inputs(inference):
         dims = value.shape.dims if isinstance(value, TensorType) else None

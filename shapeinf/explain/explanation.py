@@ -18,7 +18,7 @@ from shapeinf.explain.causes import Root, inner_point, outer_point
 from shapeinf.explain.points import GraphFrame, Point, find_value, size_in, tensor_of, unknowns_in
 from shapeinf.explain.probe import blockers, sources
 from shapeinf.explain.unknowns import cause_of
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.ops.context import Terms
 from shapeinf.solver.budget import WORK, cut_text
 
@@ -193,7 +193,7 @@ def _list_points(points: Sequence[Point]) -> str:
     return ", ".join(names) + (f" and {len(points) - MOST_NAMES} more" if len(points) > MOST_NAMES else "")
 
 
-def _closest(points: Sequence[Point], size: Dim) -> Point:
+def _closest(points: Sequence[Point], size: DimSize) -> Point:
     """The point to follow: one of the same size, else with a common unknown, else with a common symbol, else any.
 
     Of several the one that is computed first, whose path to the inputs is the shortest.

@@ -12,7 +12,7 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import Run, body_path
 from shapeinf.errors import UnknownNameError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import SequenceType, TensorType, Type
 from shapeinf.sharing import cached_property
@@ -111,7 +111,7 @@ class Point(NamedTuple):
         return self.frame.inference.type_of(self.slot)
 
     @property
-    def size(self) -> Dim | None:
+    def size(self) -> DimSize | None:
         """The size of the axis, or the element; None where there is none, and for a rank."""
         return size_in(self.type, self.facet, self.at)
 
@@ -135,7 +135,7 @@ def tensor_of(value: Type | None) -> TensorType | None:
     return value if isinstance(value, TensorType) else None
 
 
-def size_in(value: Type | None, facet: Facet, index: int) -> Dim | None:
+def size_in(value: Type | None, facet: Facet, index: int) -> DimSize | None:
     """The size of an axis, or an integer among the elements; None where there is none."""
     tensor = tensor_of(value)
     values = None if tensor is None else tensor.shape.dims if facet == "axis" else tensor.elements
@@ -154,7 +154,7 @@ def is_known(value: Type | None, facet: Facet, index: int) -> bool:
     return size is not None and not unknowns_in(size)
 
 
-def unknowns_in(dim: Dim) -> list[Dimension]:
+def unknowns_in(dim: DimSize) -> list[Dimension]:
     """The anonymous symbols of a dim."""
     if isinstance(dim, int):
         return []

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.explain.points import Facet, Point, is_known, size_in, tensor_of, unknowns_in
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.evaluation import substitute
 from shapeinf.graph import MISSING
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
@@ -142,7 +142,7 @@ class _Probe:
                 inputs.append(PartialTensor(known.dtype, known.shape, elements))
             else:  # broadcasting branches on sizes of 1
                 dims = enumerate(known.shape.dims)
-                sizes: list[Dim] = [d if d == 1 and not ones else self.mark(slot, "axis", i, d) for i, d in dims]
+                sizes: list[DimSize] = [d if d == 1 and not ones else self.mark(slot, "axis", i, d) for i, d in dims]
                 inputs.append(TensorType(known.dtype, Shape(sizes)))
         return inputs
 
@@ -175,7 +175,7 @@ class _Probe:
         assert self.call is not None
         return self.call.reads(position)
 
-    def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dimension:
+    def mark(self, slot: int, facet: Facet, index: int, dim: DimSize | None) -> Dimension:
         """A new marker for an axis or element, with the lower bound of its size `dim`."""
         store = self.inference.store
         low: int | None = 2

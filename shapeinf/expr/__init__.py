@@ -16,7 +16,7 @@ Three operators of a `Dimension` need a later file: `//`, text, and a sum past t
 `interval` set them in `dimension.ALGEBRA`.
 """
 
-from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.division import ceildiv, exact_quotient
 from shapeinf.expr.evaluation import evaluate, substitute
 from shapeinf.expr.extremum import maximum, minimum
@@ -26,7 +26,7 @@ from shapeinf.expr.printing import axis_label, dim_label, format_dim, quote_name
 from shapeinf.expr.usual_bounds import usual_interval
 
 __all__ = [
-    "Dim",
+    "DimSize",
     "Dimension",
     "Interval",
     "Scope",

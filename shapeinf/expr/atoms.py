@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from shapeinf.expr.dimension import Dim
+    from shapeinf.expr.dimension import DimSize
 
 
 class Symbol:
@@ -32,14 +32,14 @@ class Floor:
 
     __slots__ = ("denominator", "depth", "has_maximum", "numerator")
 
-    def __init__(self, numerator: Dim, denominator: Dim, depth: int, has_maximum: bool) -> None:
+    def __init__(self, numerator: DimSize, denominator: DimSize, depth: int, has_maximum: bool) -> None:
         """`depth` counts the floors and maxima inside one another, this one included."""
         self.numerator: Final = numerator
         self.denominator: Final = denominator
         self.depth: Final = depth
         self.has_maximum: Final = has_maximum
 
-    def __reduce__(self) -> tuple[type[Floor], tuple[Dim, Dim, int, bool]]:
+    def __reduce__(self) -> tuple[type[Floor], tuple[DimSize, DimSize, int, bool]]:
         """For pickles."""
         return Floor, (self.numerator, self.denominator, self.depth, self.has_maximum)
 
@@ -49,13 +49,13 @@ class Maximum:
 
     __slots__ = ("args", "depth", "has_maximum")
 
-    def __init__(self, args: tuple[Dim, ...], depth: int) -> None:
+    def __init__(self, args: tuple[DimSize, ...], depth: int) -> None:
         """See `Floor` for the depth."""
         self.args: Final = args
         self.depth: Final = depth
         self.has_maximum: Final = True
 
-    def __reduce__(self) -> tuple[type[Maximum], tuple[tuple[Dim, ...], int]]:
+    def __reduce__(self) -> tuple[type[Maximum], tuple[tuple[DimSize, ...], int]]:
         """For pickles."""
         return Maximum, (self.args, self.depth)
 

@@ -46,17 +46,17 @@ _NOT_LOADED = Symbol("", None, None, True)
 class Algebra:
     """The operations of dims whose modules need this one: each module sets its own when it is imported."""
 
-    divide: Callable[[Scope, Dim, Dim], Dim]
+    divide: Callable[[Scope, DimSize, DimSize], DimSize]
     """Set by `division`."""
-    rough_bounds: Callable[[Operation, Dim, Dim], tuple[int | None, int | None]]
+    rough_bounds: Callable[[Operation, DimSize, DimSize], tuple[int | None, int | None]]
     """Set by `interval`."""
-    format: Callable[[Dim], str]
+    format: Callable[[DimSize], str]
     """Set by `printing`."""
 
 
 ALGEBRA = Algebra()
 
-_EMPTY: dict[Dim, Dim] = {}
+_EMPTY: dict[DimSize, DimSize] = {}
 """The table of memoized results of a dimension that has none; never written to."""
 
 
@@ -75,12 +75,12 @@ class Dimension:
         self._depth: int | None = None
         self.bounds: Bounds | None = None
         self._symbols: frozenset[Dimension] | None = None
-        self.sums: dict[Dim, Dim] = _EMPTY
-        self.differences: dict[Dim, Dim] = _EMPTY
-        self.products: dict[Dim, Dim] = _EMPTY
-        self.quotients: dict[Dim, Dim] = _EMPTY
+        self.sums: dict[DimSize, DimSize] = _EMPTY
+        self.differences: dict[DimSize, DimSize] = _EMPTY
+        self.products: dict[DimSize, DimSize] = _EMPTY
+        self.quotients: dict[DimSize, DimSize] = _EMPTY
 
-    def __reduce__(self) -> tuple[Callable[..., Dim], tuple[Scope, Terms, tuple[tuple[int, Atom], ...]]]:
+    def __reduce__(self) -> tuple[Callable[..., DimSize], tuple[Scope, Terms, tuple[tuple[int, Atom], ...]]]:
         """The dims of a pickle share a new scope with their atoms: they stay equal to each other, but to no others."""
         atoms = tuple((number, self.scope.atoms[number]) for number in sorted(set(self.atom_numbers())))
         return _load_dimension, (self.scope, self.terms, atoms)
@@ -111,40 +111,40 @@ class Dimension:
         atoms = self.scope.atoms
         return any([atoms[a].has_maximum for monomial, _ in self.terms for a in monomial])
 
-    def __add__(self, other: Dim) -> Dim:
+    def __add__(self, other: DimSize) -> DimSize:
         """Sum; an int when nothing symbolic is left."""
         result = self.sums.get(other)
         return self.scope.add(self, other) if result is None else result
 
-    def __radd__(self, other: int) -> Dim:
+    def __radd__(self, other: int) -> DimSize:
         """Sum with an int on the left."""
         return self + other
 
-    def __sub__(self, other: Dim) -> Dim:
+    def __sub__(self, other: DimSize) -> DimSize:
         """Difference."""
         if not isinstance(other, Dimension):
             return self + -other
         result = self.differences.get(other)
         return self.scope.subtract(self, other) if result is None else result
 
-    def __rsub__(self, other: Dim) -> Dim:
+    def __rsub__(self, other: DimSize) -> DimSize:
         """Difference with an int on the left."""
         return -self + other
 
-    def __neg__(self) -> Dim:
+    def __neg__(self) -> DimSize:
         """Negation."""
         return self * -1
 
-    def __mul__(self, other: Dim) -> Dim:
+    def __mul__(self, other: DimSize) -> DimSize:
         """Product."""
         result = self.products.get(other)
         return self.scope.multiply(self, other) if result is None else result
 
-    def __rmul__(self, other: int) -> Dim:
+    def __rmul__(self, other: int) -> DimSize:
         """Product with an int on the left."""
         return self * other
 
-    def __floordiv__(self, other: Dim) -> Dim:
+    def __floordiv__(self, other: DimSize) -> DimSize:
         """Floor division; the divisor is assumed to be non-zero."""
         result = self.quotients.get(other)
         if result is None:
@@ -154,15 +154,15 @@ class Dimension:
             self.quotients[other] = result
         return result
 
-    def __rfloordiv__(self, other: int) -> Dim:
+    def __rfloordiv__(self, other: int) -> DimSize:
         """Floor division of an int by this."""
         return ALGEBRA.divide(self.scope, other, self)
 
-    def __mod__(self, other: Dim) -> Dim:
+    def __mod__(self, other: DimSize) -> DimSize:
         """`self - other * (self // other)`, with Python's sign."""
         return self - other * (self // other)
 
-    def __rmod__(self, other: int) -> Dim:
+    def __rmod__(self, other: int) -> DimSize:
         """An int modulo this."""
         return other - self * (other // self)
 
@@ -228,7 +228,7 @@ class Dimension:
         """The last monomial in order, with its coefficient."""
         return self.terms[-1]
 
-    def without(self, monomial: Monomial) -> Dim:
+    def without(self, monomial: Monomial) -> DimSize:
         """The sum of its other terms."""
         return self.scope.from_terms(tuple([term for term in self.terms if term[0] != monomial]))
 
@@ -241,7 +241,7 @@ class Dimension:
         return str(self)
 
 
-Dim = Union[int, Dimension]  # noqa: UP007  (a Dimension is defined before it is used here, but not in annotations above)
+DimSize = Union[int, Dimension]  # noqa: UP007  (a Dimension is defined before it is used here, but not in annotations above)
 
 
 class Scope:
@@ -255,16 +255,16 @@ class Scope:
         """Terms visited so far on misses of the tables: the cost of queries, in steps."""
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
-        self.maxima: dict[tuple[Dim, ...], Dim] = {}
+        self.maxima: dict[tuple[DimSize, ...], DimSize] = {}
         self.capped: dict[Dimension, str] = {}  # the exceeded cap, by the symbol that replaces an expression
         self.declared_bounds: dict[int, Bounds] = {}  # of atoms, by the declared bounds of symbols; see `interval`
-        self.limits: dict[Dimension, Dim] = {}  # symbolic upper limits of unknowns
+        self.limits: dict[Dimension, DimSize] = {}  # symbolic upper limits of unknowns
         self.factors: dict[Dimension, tuple[Dimension, Dimension] | None] = {}  # see `factors`
         self._names: dict[str, Dimension] = {}
-        self._floors: dict[tuple[Dim, Dim], int] = {}
-        self._maxes: dict[tuple[Dim, ...], int] = {}
+        self._floors: dict[tuple[DimSize, DimSize], int] = {}
+        self._maxes: dict[tuple[DimSize, ...], int] = {}
         self._hints: dict[str, int] = {}
-        self.texts: dict[str, Dim] = {}
+        self.texts: dict[str, DimSize] = {}
         """The dims of declared expressions that were read."""
         self.has_maxima = False
         """Whether any dimension contains a maximum."""
@@ -330,7 +330,7 @@ class Scope:
         self.capped[symbol] = reason
         return symbol
 
-    def floor(self, numerator: Dim, denominator: Dim) -> Dimension:
+    def floor(self, numerator: DimSize, denominator: DimSize) -> Dimension:
         """The interned atom `floor(numerator/denominator)` (already normalized)."""
         key = (numerator, denominator)
         number = self._floors.get(key)
@@ -340,7 +340,7 @@ class Scope:
             number = self._register_atom(self._floors, key, Floor(numerator, denominator, depth, maxima))
         return self.atom_dim(number)
 
-    def maximum(self, args: tuple[Dim, ...]) -> Dimension:
+    def maximum(self, args: tuple[DimSize, ...]) -> Dimension:
         """The interned atom `max(args)` (already normalized and ordered)."""
         number = self._maxes.get(args)
         if number is None:
@@ -348,7 +348,7 @@ class Scope:
             self.has_maxima = True
         return self.atom_dim(number)
 
-    def _register_atom(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> int:
+    def _register_atom(self, numbers: dict[Any, int], key: tuple[DimSize, ...], atom: Atom) -> int:
         """Number a new atom, unless another thread has just done so: equal atoms must share a number."""
         with self.lock:
             if key not in numbers:
@@ -366,7 +366,7 @@ class Scope:
             dimension = self.dims.setdefault(terms, Dimension(self, terms))
         return dimension
 
-    def from_terms(self, terms: Terms) -> Dim:
+    def from_terms(self, terms: Terms) -> DimSize:
         """The dimension of sorted terms without zero coefficients."""
         if not terms:
             return 0
@@ -375,14 +375,14 @@ class Scope:
             return coefficient
         return self._intern(terms)
 
-    def make(self, coefficients: Mapping[Monomial, int]) -> Dim:
+    def make(self, coefficients: Mapping[Monomial, int]) -> DimSize:
         """The dimension of a polynomial as {monomial: coefficient}."""
         terms = [(m, c) for m, c in coefficients.items() if c]
         if len(terms) > 1:
             terms.sort()
         return self.from_terms(tuple(terms))
 
-    def add(self, a: Dimension, b: Dim) -> Dim:
+    def add(self, a: Dimension, b: DimSize) -> DimSize:
         """`a + b`, on a miss of the table."""
         if isinstance(b, int):
             return self._add_int(a, int(b))
@@ -396,7 +396,7 @@ class Scope:
         a.sums[b] = result
         return result
 
-    def subtract(self, a: Dimension, b: Dimension) -> Dim:
+    def subtract(self, a: Dimension, b: Dimension) -> DimSize:
         """`a - b`, on a miss of the table."""
         result = self.combine(1, a, -1, b)
         if result is None:
@@ -406,14 +406,14 @@ class Scope:
         a.differences[b] = result
         return result
 
-    def combine(self, x: int, a: Dim, y: int, b: Dim) -> Dim | None:
+    def combine(self, x: int, a: DimSize, y: int, b: DimSize) -> DimSize | None:
         """`x*a + y*b`, without interning the products; None past a cap."""
         total = {m: x * c for m, c in terms_of(self, a)}
         for monomial, coefficient in terms_of(self, b):
             total[monomial] = total.get(monomial, 0) + y * coefficient
         return self._make_within_caps(total)
 
-    def _add_int(self, a: Dimension, b: int) -> Dim:
+    def _add_int(self, a: Dimension, b: int) -> DimSize:
         """Only the constant term changes, which is the first."""
         first, constant = a.terms[0]
         rest = a.terms if first else a.terms[1:]
@@ -426,16 +426,16 @@ class Scope:
         a.sums[b] = result
         return result
 
-    def _multiply_int(self, a: Dimension, b: int) -> Dim:
+    def _multiply_int(self, a: Dimension, b: int) -> DimSize:
         """Only the coefficients change."""
         terms = tuple([(m, c * b) for m, c in a.terms])
         if (b > 1 or b < -1) and not all([-MAX_COEFFICIENT < c < MAX_COEFFICIENT for _, c in terms]):
             return self._replace("product", a, b)
-        result: Dim = self._intern(terms) if b else 0
+        result: DimSize = self._intern(terms) if b else 0
         self._memoize_product(a, b, result)
         return result
 
-    def multiply(self, a: Dimension, b: Dim) -> Dim:
+    def multiply(self, a: Dimension, b: DimSize) -> DimSize:
         """`a * b`, on a miss of the table."""
         if isinstance(b, int):
             return self._multiply_int(a, int(b))
@@ -457,12 +457,12 @@ class Scope:
         return result
 
     @staticmethod
-    def _memoize_product(a: Dimension, b: Dim, result: Dim) -> None:
+    def _memoize_product(a: Dimension, b: DimSize, result: DimSize) -> None:
         if a.products is _EMPTY:
             a.products = {}
         a.products[b] = result
 
-    def _make_within_caps(self, total: Mapping[Monomial, int]) -> Dim | None:
+    def _make_within_caps(self, total: Mapping[Monomial, int]) -> DimSize | None:
         self.work += len(total)
         if len(total) > MAX_TERMS:
             return None
@@ -471,7 +471,7 @@ class Scope:
                 return None
         return self.make(total)
 
-    def _replace(self, operation: Operation, a: Dimension, b: Dim) -> Dimension:
+    def _replace(self, operation: Operation, a: Dimension, b: DimSize) -> Dimension:
         """The symbol for a sum or product past a cap."""
         lo, hi = ALGEBRA.rough_bounds(operation, a, b)
         return self.opaque(_exceeded_cap(operation, a.terms, terms_of(self, b)), lo, hi)
@@ -489,7 +489,7 @@ class Scope:
         """The dimension that is this atom."""
         return self._intern((((atom,), 1),))
 
-    def monomial_dim(self, monomial: Monomial) -> Dim:
+    def monomial_dim(self, monomial: Monomial) -> DimSize:
         """The product of the atoms of a monomial."""
         return self.from_terms(((monomial, 1),))
 
@@ -505,7 +505,7 @@ def _load_scope(count: int) -> Scope:
     return scope
 
 
-def _load_dimension(scope: Scope, terms: Terms, atoms: tuple[tuple[int, Atom], ...]) -> Dim:
+def _load_dimension(scope: Scope, terms: Terms, atoms: tuple[tuple[int, Atom], ...]) -> DimSize:
     for number, atom in atoms:
         scope._load_atom(number, atom)
     return scope.from_terms(terms)
@@ -538,7 +538,7 @@ def divide_monomial(monomial: Monomial, part: Monomial) -> Monomial | None:
     return tuple(left)
 
 
-def terms_of(scope: Scope, d: Dim) -> Terms:
+def terms_of(scope: Scope, d: DimSize) -> Terms:
     """The terms of an int or a Dimension of this scope; DimensionError for another scope's."""
     if isinstance(d, Dimension):
         if d.scope is not scope:
@@ -547,11 +547,11 @@ def terms_of(scope: Scope, d: Dim) -> Terms:
     return (((), int(d)),) if d else ()
 
 
-def depth_of(d: Dim) -> int:
+def depth_of(d: DimSize) -> int:
     """How deeply floor and max atoms nest."""
     return 0 if isinstance(d, int) else d.depth
 
 
-def scope_of(dims: Iterable[Dim]) -> Scope | None:
+def scope_of(dims: Iterable[DimSize]) -> Scope | None:
     """The scope of the first symbolic dim, None when all are ints."""
     return next((d.scope for d in dims if isinstance(d, Dimension)), None)

@@ -22,8 +22,8 @@ from shapeinf.expr.atoms import Floor
 from shapeinf.expr.dimension import (
     ALGEBRA,
     MAX_DEPTH,
-    Dim,
     Dimension,
+    DimSize,
     Monomial,
     Scope,
     depth_of,
@@ -36,7 +36,7 @@ from shapeinf.expr.interval import bounds_of, finite_bound, quotient_bounds
 _MAX_STEPS = 128
 
 
-def ceildiv(a: Dim, b: Dim) -> Dim:
+def ceildiv(a: DimSize, b: DimSize) -> DimSize:
     """`ceil(a / b)` for a positive divisor, as `(a + b - 1) // b`.
 
     >>> ceildiv(7, 2)
@@ -45,7 +45,7 @@ def ceildiv(a: Dim, b: Dim) -> Dim:
     return (a + b - 1) // b
 
 
-def floordiv(scope: Scope, p: Dim, q: Dim) -> Dim:
+def floordiv(scope: Scope, p: DimSize, q: DimSize) -> DimSize:
     """`floor(p / q)`; ZeroDivisionError when `q` is the constant 0."""
     if isinstance(p, int) and isinstance(q, int):
         return p // q
@@ -54,7 +54,7 @@ def floordiv(scope: Scope, p: Dim, q: Dim) -> Dim:
     return _divide_by_int(scope, p, q) if isinstance(q, int) else _divide_by_dimension(scope, p, q)
 
 
-def _divide_by_int(scope: Scope, p: Dim, q: int) -> Dim:
+def _divide_by_int(scope: Scope, p: DimSize, q: int) -> DimSize:
     if q == 0:
         raise ZeroDivisionError("division of a dimension by zero")
     if q < 0:
@@ -70,7 +70,7 @@ def _divide_by_int(scope: Scope, p: Dim, q: int) -> Dim:
     return scope.from_terms(tuple(outside)) + floor if outside else floor
 
 
-def _reduced_floor(scope: Scope, r: Dim, q: int) -> Dim:
+def _reduced_floor(scope: Scope, r: DimSize, q: int) -> DimSize:
     """`floor(r/q)` where every coefficient of r is in 0..q-1."""
     if isinstance(r, int):
         return r // q
@@ -97,13 +97,13 @@ def _reduced_floor(scope: Scope, r: Dim, q: int) -> Dim:
     return _atom(scope, r, q) if flat is None else flat
 
 
-def _bounded_floor(n: Dim, q: int) -> int | None:
+def _bounded_floor(n: DimSize, q: int) -> int | None:
     """`floor(n/q)` where the bounds of n leave one value, as those of `4*ceil(x/4) - x` do for a q of 4 or more."""
     lo, hi = bounds_of(n)
     return int(lo // q) if lo > -inf and hi < inf and lo // q == hi // q else None
 
 
-def _reflect(scope: Scope, r: Dimension, q: int) -> Dim:
+def _reflect(scope: Scope, r: Dimension, q: int) -> DimSize:
     """`floor(r/q)` in the other of the two forms: by `-r`, rounded up."""
     symbols = scope.make({m: 1 for m, _ in r.terms if m})
     return symbols - (q * symbols - r + (q - 1)) // q
@@ -115,7 +115,7 @@ def _constant_floor(scope: Scope, monomial: Monomial) -> Floor | None:
     return atom if isinstance(atom, Floor) and isinstance(atom.denominator, int) else None
 
 
-def _nest(scope: Scope, r: Dimension, q: int) -> Dim | None:
+def _nest(scope: Scope, r: Dimension, q: int) -> DimSize | None:
     """`floor((n + d*m)/(d*k))` as `floor((floor(n/d) + m)/k)` where `floor(n/d)` is in `m` already; None otherwise."""
     for monomial, coefficient in r.terms:
         atom = _constant_floor(scope, monomial)
@@ -132,7 +132,7 @@ def _nest(scope: Scope, r: Dimension, q: int) -> Dim | None:
     return None
 
 
-def _flatten_nested(scope: Scope, r: Dimension, q: int) -> Dim | None:
+def _flatten_nested(scope: Scope, r: Dimension, q: int) -> DimSize | None:
     """`floor((floor(n/d) + y)/q)` without the inner floor; None where there is no such term.
 
     The term is the only floor whose factor is 1 modulo q, or else the only one with -1; a q of 2 makes these the same.
@@ -153,7 +153,7 @@ def _flatten_nested(scope: Scope, r: Dimension, q: int) -> Dim | None:
     return None
 
 
-def _is_rounded_up(n: Dim, d: int, rest: Dim) -> bool:
+def _is_rounded_up(n: DimSize, d: int, rest: DimSize) -> bool:
     """Whether `rest` and `floor(n/d)` are the reflected form of one floor: `(3*x)//4` is `x - (x + 3)//4`."""
     if isinstance(n, int) or isinstance(rest, int):
         return False
@@ -161,7 +161,7 @@ def _is_rounded_up(n: Dim, d: int, rest: Dim) -> bool:
     return 2 * coefficient < d <= 2 * n.constant + 1 and any(m == lead and c % 2 for m, c in rest.terms)
 
 
-def _divide_by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
+def _divide_by_dimension(scope: Scope, p: DimSize, q: Dimension) -> DimSize:
     if p is q:
         return 1
     quotient, rest = _divide(scope, p, q)
@@ -178,7 +178,7 @@ def _divide_by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
     return quotient + _atom(scope, rest, divisor)
 
 
-def _atom(scope: Scope, p: Dim, q: Dim) -> Dimension:
+def _atom(scope: Scope, p: DimSize, q: DimSize) -> Dimension:
     depth = 1 + max(depth_of(p), depth_of(q))
     if depth > MAX_DEPTH:
         low, high = quotient_bounds(bounds_of(p), bounds_of(q))
@@ -186,10 +186,10 @@ def _atom(scope: Scope, p: Dim, q: Dim) -> Dimension:
     return scope.floor(p, q)
 
 
-def _divide(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
+def _divide(scope: Scope, p: DimSize, q: Dimension) -> tuple[DimSize, DimSize]:
     """Polynomial long division by the leading term of `q`: quotient and rest."""
     lead, factor = q.leading_term
-    quotient: Dim = 0
+    quotient: DimSize = 0
     rest: dict[Monomial, int] = {}
     todo = dict(terms_of(scope, p))
     for _ in range(_MAX_STEPS):
@@ -216,7 +216,7 @@ def _divide(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
     return quotient, scope.make(rest)
 
 
-def _cancel(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
+def _cancel(scope: Scope, p: DimSize, q: Dimension) -> tuple[DimSize, DimSize]:
     """Divide both by their common integer and monomial factor, which is not zero because q is not."""
     terms = (*terms_of(scope, p), *q.terms)
     number = gcd(*(c for _, c in terms))
@@ -225,13 +225,13 @@ def _cancel(scope: Scope, p: Dim, q: Dimension) -> tuple[Dim, Dim]:
         return p, q
     part = tuple(common.elements())
 
-    def cancel(d: Dim) -> Dim:
+    def cancel(d: DimSize) -> DimSize:
         return scope.make({divide_monomial(m, part) or (): c // number for m, c in terms_of(scope, d)})
 
     return cancel(p), cancel(q)
 
 
-def exact_quotient(p: Dim, q: Dim) -> Dim | None:
+def exact_quotient(p: DimSize, q: DimSize) -> DimSize | None:
     """`p / q` when `q` divides `p` as a polynomial, else None.
 
     >>> exact_quotient(12, 4), exact_quotient(12, 5)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import gcd
 
 from shapeinf.expr.atoms import Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial, divide_monomial
+from shapeinf.expr.dimension import Dimension, DimSize, Monomial, divide_monomial
 
 
 def has_no_root(e: Dimension) -> bool:
@@ -46,7 +46,7 @@ def as_linear(e: Dimension) -> tuple[int, int, int] | None:
     return (monomial[0], factor, e.constant) if len(monomial) == 1 else None
 
 
-def primitive_part(e: Dim, positive: Callable[[Dim], bool]) -> Dim:
+def primitive_part(e: DimSize, positive: Callable[[DimSize], bool]) -> DimSize:
     """`e` of `e == 0` without its common integer factor and its common `positive` atoms."""
     if isinstance(e, int):
         return e

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shapeinf.expr.atoms import Floor, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.extremum import maximum, maximum_under
 
 Value = Any
 """An int or an int64 array; numpy's own operators decide which comes out."""
 
 
-def substitute(d: Dim, values: Mapping[Dimension, Dim]) -> Dim:
+def substitute(d: DimSize, values: Mapping[Dimension, DimSize]) -> DimSize:
     """`d` with symbols replaced by dims of the same scope.
 
     >>> s = Scope()
@@ -27,12 +27,12 @@ def substitute(d: Dim, values: Mapping[Dimension, Dim]) -> Dim:
 class Substitution:
     """One substitution, with a memo of the dims rebuilt so far."""
 
-    def __init__(self, values: Mapping[Dimension, Dim]) -> None:
+    def __init__(self, values: Mapping[Dimension, DimSize]) -> None:
         """`values` are dims by symbol."""
         self.values = values
-        self.done: dict[Dimension, Dim] = {}
+        self.done: dict[Dimension, DimSize] = {}
 
-    def dim(self, d: Dim) -> Dim:
+    def dim(self, d: DimSize) -> DimSize:
         """A dim, rebuilt where it changes."""
         if isinstance(d, int) or not self.changes(d):
             return d
@@ -41,14 +41,14 @@ class Substitution:
             result = self.done[d] = self._rebuild(d)
         return result
 
-    def _rebuild(self, d: Dimension) -> Dim:
+    def _rebuild(self, d: Dimension) -> DimSize:
         scope = d.scope
         new = {atom: self.atom(scope, atom) for monomial, _ in d.terms for atom in monomial}
         if all([value is scope.atom_dim(atom) for atom, value in new.items()]):
             return d
-        total: Dim = 0
+        total: DimSize = 0
         for monomial, coefficient in d.terms:
-            term: Dim = coefficient
+            term: DimSize = coefficient
             for atom in monomial:
                 term = term * new[atom]
             total = total + term
@@ -61,11 +61,11 @@ class Substitution:
                 return True
         return False
 
-    def maximum(self, args: Sequence[Dim]) -> Dim:
+    def maximum(self, args: Sequence[DimSize]) -> DimSize:
         """The maximum of rebuilt arguments."""
         return maximum(*args)
 
-    def atom(self, scope: Scope, number: int) -> Dim:
+    def atom(self, scope: Scope, number: int) -> DimSize:
         """The replacement of an atom."""
         atom, d = scope.atoms[number], scope.atom_dim(number)
         if isinstance(atom, Symbol):
@@ -77,7 +77,7 @@ class Substitution:
         return self.maximum([self.dim(a) for a in atom.args])
 
 
-def simplify_maxima(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
+def simplify_maxima(d: DimSize, at_least_zero: Callable[[DimSize], bool]) -> DimSize:
     """`d` without the arguments of maxima that are never the largest; `at_least_zero(a - b)` decides whether `a >= b`.
 
     >>> s = Scope()
@@ -91,18 +91,18 @@ def simplify_maxima(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
 class _Resolution(Substitution):
     """Rebuilds a dimension with fewer arguments to its maxima."""
 
-    def __init__(self, at_least_zero: Callable[[Dim], bool]) -> None:
+    def __init__(self, at_least_zero: Callable[[DimSize], bool]) -> None:
         super().__init__({})
         self.at_least_zero = at_least_zero
 
     def changes(self, d: Dimension) -> bool:
         return d.has_maximum
 
-    def maximum(self, args: Sequence[Dim]) -> Dim:
+    def maximum(self, args: Sequence[DimSize]) -> DimSize:
         return maximum_under(args, self.at_least_zero)
 
 
-def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:
+def evaluate(d: DimSize, values: Mapping[str, Value]) -> Value:
     """The value of `d` for values of its symbols by name: ints, or numpy arrays of many bindings at once.
 
     Raises KeyError for a symbol without a value and ZeroDivisionError for a division by zero. Arrays are int64 and
@@ -123,7 +123,7 @@ class _Evaluation:
         self.values = values
         self.atoms: dict[int, Value] = {}
 
-    def dim(self, d: Dim) -> Value:
+    def dim(self, d: DimSize) -> Value:
         if isinstance(d, int):
             return d
         total: Value = 0
@@ -148,7 +148,7 @@ class _Evaluation:
             raise ZeroDivisionError(f"{scope.floor(floor.numerator, floor.denominator)} divides by zero")
         return self.dim(floor.numerator) // divisor
 
-    def largest(self, args: Sequence[Dim]) -> Value:
+    def largest(self, args: Sequence[DimSize]) -> Value:
         most, *others = [self.dim(a) for a in args]
         for a in others:
             most = _larger(most, a)

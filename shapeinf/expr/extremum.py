@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from math import gcd
 
-from shapeinf.expr.dimension import MAX_DEPTH, Dim, Dimension, Monomial, Scope, Terms, depth_of, scope_of, terms_of
+from shapeinf.expr.dimension import MAX_DEPTH, Dimension, DimSize, Monomial, Scope, Terms, depth_of, scope_of, terms_of
 from shapeinf.expr.interval import bounds_of, finite_bound
 from shapeinf.expr.nests import (
     Clauses,
@@ -40,7 +40,7 @@ MAX_NEST_DEPTH = 6
 """Deeper dims are arguments as they are: the order of their parts takes too long to decide."""
 
 
-def maximum(*dims: Dim) -> Dim:
+def maximum(*dims: DimSize) -> DimSize:
     """The largest of the dims.
 
     >>> x = Scope().symbol("x")
@@ -56,18 +56,18 @@ def maximum(*dims: Dim) -> Dim:
     return largest
 
 
-def minimum(*dims: Dim) -> Dim:
+def minimum(*dims: DimSize) -> DimSize:
     """The smallest of the dims."""
     return -maximum(*[-d for d in dims])
 
 
-def maximum_under(dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> Dim:
+def maximum_under(dims: Sequence[DimSize], at_least_zero: Callable[[DimSize], bool]) -> DimSize:
     """The largest of the dims where `at_least_zero(a - b)` decides whether `a >= b`, as under the bounds of a store."""
     scope = scope_of(dims)
     return max(dims) if scope is None else _maximum(scope, dims, at_least_zero)  # type: ignore[type-var]
 
 
-def expand_maximum(d: Dim) -> list[Dim]:
+def expand_maximum(d: DimSize) -> list[DimSize]:
     """For `rest + max(a, b)` the dims `rest + a` and `rest + b`, of which it is the maximum; any other dim alone.
 
     >>> x = Scope().symbol("x")
@@ -80,7 +80,7 @@ def expand_maximum(d: Dim) -> list[Dim]:
     return [outer.rest + outer.coefficient * a for a in outer.args]
 
 
-def _maximum(scope: Scope, dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> Dim:
+def _maximum(scope: Scope, dims: Sequence[DimSize], at_least_zero: Callable[[DimSize], bool]) -> DimSize:
     if not any([has_outer_maximum(d) for d in dims]) or max(map(depth_of, dims)) > MAX_NEST_DEPTH:
         return _largest(scope, drop_dominated(dims, at_least_zero))
     scope.work += _WORK_PER_NEST
@@ -93,7 +93,7 @@ def _maximum(scope: Scope, dims: Sequence[Dim], at_least_zero: Callable[[Dim], b
     return _largest(scope, drop_dominated(dims, at_least_zero))
 
 
-def _build(scope: Scope, clauses: Clauses) -> Dim:
+def _build(scope: Scope, clauses: Clauses) -> DimSize:
     """The dim of reduced clauses: the maximum of their minima."""
     if len(clauses) == 1:
         return -_largest(scope, [-part for part in clauses[0]])
@@ -111,7 +111,7 @@ def _build(scope: Scope, clauses: Clauses) -> Dim:
     return base + factor * _nest(scope, form)
 
 
-def _nest(scope: Scope, clauses: Clauses) -> Dim:
+def _nest(scope: Scope, clauses: Clauses) -> DimSize:
     """The atom of clauses that have no common summand or factor."""
     return _atom(scope, [_build(scope, (clause,)) for clause in clauses])
 
@@ -122,13 +122,13 @@ def _rank(scope: Scope, clauses: Clauses) -> tuple[int, list[list[Terms]]]:
     return sum(len(part) for clause in terms for part in clause), terms
 
 
-def _scaled(scope: Scope, clauses: Clauses, base: Dim, factor: int) -> Clauses:
+def _scaled(scope: Scope, clauses: Clauses, base: DimSize, factor: int) -> Clauses:
     """The clauses without a common summand and factor, in order."""
     scaled = [tuple(sorted([_divided(scope, p - base, factor) for p in c], key=sort_key)) for c in clauses]
     return tuple(sorted(scaled, key=lambda clause: [sort_key(part) for part in clause]))
 
 
-def _largest(scope: Scope, args: Sequence[Dim]) -> Dim:
+def _largest(scope: Scope, args: Sequence[DimSize]) -> DimSize:
     """The maximum of dims of which none is at most another one."""
     if len(args) == 1:
         return args[0]
@@ -139,7 +139,7 @@ def _largest(scope: Scope, args: Sequence[Dim]) -> Dim:
     return base + factor * _atom(scope, rest)
 
 
-def _atom(scope: Scope, args: Sequence[Dim]) -> Dimension:
+def _atom(scope: Scope, args: Sequence[DimSize]) -> Dimension:
     """The atom of a maximum, or a symbol for one past a cap."""
     if len(args) <= MAX_ARGS and max(map(depth_of, args)) < MAX_DEPTH:
         return scope.maximum(tuple(sorted(args, key=sort_key)))
@@ -150,17 +150,17 @@ def _atom(scope: Scope, args: Sequence[Dim]) -> Dimension:
     return scope.opaque(reason, finite_bound(low), finite_bound(high))
 
 
-def _common(scope: Scope, args: Iterable[Dim]) -> tuple[Dim, int]:
+def _common(scope: Scope, args: Iterable[DimSize]) -> tuple[DimSize, int]:
     """The summand of the smallest coefficients, and the largest number that divides the rest of all dims."""
     base = _extreme_terms(scope, args, min)
     return base, reduce(gcd, [c for a in args for _, c in terms_of(scope, a - base)])
 
 
-def _divided(scope: Scope, d: Dim, factor: int) -> Dim:
+def _divided(scope: Scope, d: DimSize, factor: int) -> DimSize:
     return d if factor == 1 else scope.make({m: c // factor for m, c in terms_of(scope, d)})
 
 
-def _extreme_terms(scope: Scope, args: Iterable[Dim], pick: Callable[[list[int]], int]) -> Dim:
+def _extreme_terms(scope: Scope, args: Iterable[DimSize], pick: Callable[[list[int]], int]) -> DimSize:
     """The polynomial of the smallest or largest coefficients."""
     tables = [dict(terms_of(scope, a)) for a in args]
     monomials: set[Monomial] = set().union(*tables)

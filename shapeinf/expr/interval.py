@@ -11,7 +11,7 @@ from math import inf
 import attrs
 
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
-from shapeinf.expr.dimension import ALGEBRA, Dim, Dimension, Monomial, Operation, Scope, divide_monomial, terms_of
+from shapeinf.expr.dimension import ALGEBRA, Dimension, DimSize, Monomial, Operation, Scope, divide_monomial, terms_of
 from shapeinf.expr.factors import MIN_TERMS, factor_sum
 
 Bound = int | float
@@ -36,7 +36,7 @@ class BoundsTable:
         self.differences: dict[Dimension, bool] = {}
         """Memo of whether dims are at least 0."""
 
-    def at_least_zero(self, d: Dim) -> bool:
+    def at_least_zero(self, d: DimSize) -> bool:
         """Whether a dim is known to be at least 0."""
         if isinstance(d, int):
             return d >= 0
@@ -81,7 +81,7 @@ def as_interval(bounds: Bounds) -> Interval:
     return Interval(finite_bound(bounds[0]), finite_bound(bounds[1]))
 
 
-def interval(d: Dim) -> Interval:
+def interval(d: DimSize) -> Interval:
     """Bounds of a dim from the declared bounds of its symbols.
 
     >>> x = Scope().symbol("x", 1, 9)
@@ -96,7 +96,7 @@ def declared_bounds(_: int, symbol: Symbol) -> Bounds:
     return (-inf if symbol.lo is None else symbol.lo, inf if symbol.hi is None else symbol.hi)
 
 
-def bounds_of(d: Dim) -> Bounds:
+def bounds_of(d: DimSize) -> Bounds:
     """Bounds from declared symbol bounds, stored with the dimension."""
     if isinstance(d, int):
         return d, d
@@ -105,7 +105,7 @@ def bounds_of(d: Dim) -> Bounds:
     return d.bounds
 
 
-def rough_bounds(operation: Operation, a: Dim, b: Dim) -> tuple[int | None, int | None]:
+def rough_bounds(operation: Operation, a: DimSize, b: DimSize) -> tuple[int | None, int | None]:
     """Bounds of a sum, or rough ones of a product, that exceeds the caps of the algebra."""
     (alo, ahi), (blo, bhi) = bounds_of(a), bounds_of(b)
     if operation != "sum":
@@ -125,7 +125,7 @@ class _Splits:
         self.parts = _MAX_PARTS
 
 
-def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
+def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
     """Bounds of a dim from those of its symbols; none where a number exceeds the largest float."""
     if isinstance(d, int):
         return d, d
@@ -181,7 +181,7 @@ def _divisor(atom: Atom) -> int:
     return atom.denominator if isinstance(atom, Floor) and isinstance(atom.denominator, int) else 0
 
 
-def _in_finer_floor(rest: Dimension, atom: Floor) -> tuple[Dim, int]:
+def _in_finer_floor(rest: Dimension, atom: Floor) -> tuple[DimSize, int]:
     """Numerator and divisor of `floor(n/q)`, in a floor of `rest` with a divisor of q: `x//32` is `(x//16)//2`.
 
     The bounds of `x//16 - x//32` are those of `t - t//2`.
@@ -284,7 +284,7 @@ def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     return bounds
 
 
-def _split_floor(rest: Dimension, c: int, n: Dim, q: int, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_floor(rest: Dimension, c: int, n: DimSize, q: int, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     opened = rest.scope.combine(q, rest, c, n)
     if opened is None:
@@ -309,7 +309,7 @@ def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable,
     return bounds_with(low, known, splits, left)[0], bounds_with(high, known, splits, left)[1]
 
 
-def _integer_ratio(d: Dim, divisor: Dim) -> int | None:
+def _integer_ratio(d: DimSize, divisor: DimSize) -> int | None:
     """The integer `k` with `d == k*divisor`, where there is one."""
     if not isinstance(d, Dimension) or not isinstance(divisor, Dimension):
         return None

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from shapeinf.expr.atoms import Maximum
-from shapeinf.expr.dimension import Dim, Dimension, Scope, Terms
+from shapeinf.expr.dimension import Dimension, DimSize, Scope, Terms
 from shapeinf.expr.interval import bounds_of
 
-Clauses = tuple[tuple[Dim, ...], ...]
+Clauses = tuple[tuple[DimSize, ...], ...]
 """The parts of each minimum of which the maximum is taken, both in order."""
 
 _MAX_CLAUSES = 32
@@ -34,22 +34,22 @@ class NestTooLargeError(Exception):
 class OuterMaximum(NamedTuple):
     """A dim as `rest + coefficient*max(args)`."""
 
-    rest: Dim
+    rest: DimSize
     coefficient: int
-    args: tuple[Dim, ...]
+    args: tuple[DimSize, ...]
 
 
-def proven_order(difference: Dim) -> bool:
+def proven_order(difference: DimSize) -> bool:
     """Whether the declared bounds of its symbols prove that a dim is at least 0."""
     return bounds_of(difference)[0] >= 0
 
 
-def sort_key(d: Dim) -> Terms:
+def sort_key(d: DimSize) -> Terms:
     """The order of the arguments of an atom."""
     return d.terms if isinstance(d, Dimension) else (((), d),) if d else ()
 
 
-def has_outer_maximum(d: Dim) -> bool:
+def has_outer_maximum(d: DimSize) -> bool:
     """Whether a multiple of a maximum is a term of a dim."""
     if isinstance(d, int):
         return False
@@ -74,7 +74,7 @@ def outer_maximum(d: Dimension) -> OuterMaximum | None:
     return OuterMaximum(d.without(monomial), coefficient, atom.args)
 
 
-def open_dim(scope: Scope, d: Dim, at_least_zero: Callable[[Dim], bool]) -> Clauses:
+def open_dim(scope: Scope, d: DimSize, at_least_zero: Callable[[DimSize], bool]) -> Clauses:
     """The clauses of a dim: those of its outermost maximum, opened; the dim alone where it has none."""
     outer = outer_maximum(d) if isinstance(d, Dimension) else None
     if outer is None:
@@ -88,12 +88,12 @@ def open_dim(scope: Scope, d: Dim, at_least_zero: Callable[[Dim], bool]) -> Clau
     return join(opened, at_least_zero) if outer.coefficient > 0 else meet(opened, at_least_zero)
 
 
-def join(nests: Sequence[Clauses], at_least_zero: Callable[[Dim], bool]) -> Clauses:
+def join(nests: Sequence[Clauses], at_least_zero: Callable[[DimSize], bool]) -> Clauses:
     """The clauses of the maximum of nests, reduced. Raises NestTooLargeError."""
     return _absorb([clause for clauses in nests for clause in clauses], at_least_zero)
 
 
-def meet(nests: Sequence[Clauses], at_least_zero: Callable[[Dim], bool]) -> Clauses:
+def meet(nests: Sequence[Clauses], at_least_zero: Callable[[DimSize], bool]) -> Clauses:
     """The clauses of the minimum of nests, reduced. Raises NestTooLargeError."""
     total, *others = nests
     total = _absorb(total, at_least_zero)
@@ -104,14 +104,14 @@ def meet(nests: Sequence[Clauses], at_least_zero: Callable[[Dim], bool]) -> Clau
     return total
 
 
-def drop_dominated(dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> list[Dim]:
+def drop_dominated(dims: Sequence[DimSize], at_least_zero: Callable[[DimSize], bool]) -> list[DimSize]:
     """The dims without duplicates, and without those that are known to be at most another one."""
     return _drop_covered(dims, lambda larger, d: at_least_zero(larger - d))
 
 
-def _drop_covered(dims: Sequence[Dim], covers: Callable[[Dim, Dim], bool]) -> list[Dim]:
+def _drop_covered(dims: Sequence[DimSize], covers: Callable[[DimSize, DimSize], bool]) -> list[DimSize]:
     """The dims in order without duplicates, and without those that another one covers."""
-    candidates: list[Dim] = []
+    candidates: list[DimSize] = []
     for d in sorted(set(dims), key=sort_key):
         if any([covers(k, d) for k in candidates]):
             continue
@@ -120,10 +120,10 @@ def _drop_covered(dims: Sequence[Dim], covers: Callable[[Dim, Dim], bool]) -> li
     return candidates
 
 
-def _absorb(clauses: Sequence[tuple[Dim, ...]], at_least_zero: Callable[[Dim], bool]) -> Clauses:
+def _absorb(clauses: Sequence[tuple[DimSize, ...]], at_least_zero: Callable[[DimSize], bool]) -> Clauses:
     """The clauses in order, each without parts above another one, and without clauses below another one."""
     reduced = {_smallest_parts(clause, at_least_zero) for clause in clauses}
-    candidates: list[tuple[Dim, ...]] = []
+    candidates: list[tuple[DimSize, ...]] = []
     for clause in sorted(reduced, key=lambda parts: [sort_key(part) for part in parts]):
         if any([_is_below(clause, other, at_least_zero) for other in candidates]):
             continue
@@ -134,7 +134,7 @@ def _absorb(clauses: Sequence[tuple[Dim, ...]], at_least_zero: Callable[[Dim], b
     return tuple(candidates)
 
 
-def _smallest_parts(clause: tuple[Dim, ...], at_least_zero: Callable[[Dim], bool]) -> tuple[Dim, ...]:
+def _smallest_parts(clause: tuple[DimSize, ...], at_least_zero: Callable[[DimSize], bool]) -> tuple[DimSize, ...]:
     if len(clause) == 1:
         return clause
     candidates = _drop_covered(clause, lambda smaller, d: at_least_zero(d - smaller))
@@ -143,6 +143,6 @@ def _smallest_parts(clause: tuple[Dim, ...], at_least_zero: Callable[[Dim], bool
     return tuple(candidates)
 
 
-def _is_below(a: tuple[Dim, ...], b: tuple[Dim, ...], at_least_zero: Callable[[Dim], bool]) -> bool:
+def _is_below(a: tuple[DimSize, ...], b: tuple[DimSize, ...], at_least_zero: Callable[[DimSize], bool]) -> bool:
     """Whether the minimum of one clause is at most that of another: each part of `b` is above some part of `a`."""
     return all([any([at_least_zero(part - low) for low in a]) for part in b])

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 
 from shapeinf.errors import DimSyntaxError
-from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, Dim, Scope
+from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, DimSize, Scope
 from shapeinf.expr.ratios import (
     FUNCTIONS,
     OPERATORS,
@@ -63,7 +63,7 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
 """Qualified names, as some exporters number dims; they are never expressions."""
 
 
-def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
+def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> DimSize:
     """Read a dim in the strict grammar. New names get the lower bound `lo`.
 
     Raises DimSyntaxError, also for a division by 0 and for an expression past the caps of the algebra.
@@ -75,7 +75,7 @@ def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
     return _Parser(text, scope, lo, lenient=False).parse()
 
 
-def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim | None, str | None]:
+def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[DimSize | None, str | None]:
     """Read a dim name of a file: the dim and a note on an unusual name, each or None. Never raises.
 
     The dim is None where the name declares no size.
@@ -151,7 +151,7 @@ class _Parser:
             at = match.end()
         return tokens
 
-    def parse(self) -> Dim:
+    def parse(self) -> DimSize:
         tree = self._sum()
         if self.at < len(self.tokens):
             divided = self.tokens[self.at][1] == "/"

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import ALGEBRA, Dim, Dimension, Monomial, Scope, terms_of
+from shapeinf.expr.dimension import ALGEBRA, Dimension, DimSize, Monomial, Scope, terms_of
 from shapeinf.expr.parsing import AXIS_OF_NAME, MAX_LENGTH
 from shapeinf.texts import format_count
 
@@ -51,7 +51,7 @@ def quote_name(name: str) -> str:
 
 
 def format_dim(
-    d: Dim, quote: bool = True, labels: Mapping[Dimension, str] | None = None, longest: int = LONGEST_TEXT
+    d: DimSize, quote: bool = True, labels: Mapping[Dimension, str] | None = None, longest: int = LONGEST_TEXT
 ) -> str:
     """A Python expression of the dim; `quote=False` leaves odd names as they are.
 
@@ -71,7 +71,7 @@ def format_dim(
 
 
 def try_format_dim(
-    d: Dim, quote: bool = True, labels: Mapping[Dimension, str] | None = None, longest: int = LONGEST_TEXT
+    d: DimSize, quote: bool = True, labels: Mapping[Dimension, str] | None = None, longest: int = LONGEST_TEXT
 ) -> str | None:
     """As `format_dim`, None for a dim that is too long: texts in files must be readable."""
     if isinstance(d, int):
@@ -88,7 +88,7 @@ def try_format_dim(
         return None
 
 
-def _summary(d: Dim) -> str:
+def _summary(d: DimSize) -> str:
     """The summary of a dim that is too long to print; different for different dims of a scope."""
     assert isinstance(d, Dimension)
     number = _digest(repr(d.terms))
@@ -96,7 +96,7 @@ def _summary(d: Dim) -> str:
     return f"<a dim of {terms} and {symbols}, too long to print, #{number}>"
 
 
-def dim_label(d: Dim) -> str:
+def dim_label(d: DimSize) -> str:
     """The dim as part of a name: a long text is cut and ends with a hash of it.
 
     Without the cut, names within names would double at each level.
@@ -136,7 +136,7 @@ class _Printer:
         self.longest = longest
         self.texts: dict[Dimension, str] = {}
 
-    def dim(self, d: Dim) -> str:
+    def dim(self, d: DimSize) -> str:
         if isinstance(d, int):
             return str(d)
         text = self.texts.get(d)
@@ -208,7 +208,7 @@ class _Printer:
             f"{self.polynomial(others)} + {text}" if isinstance(others := self.scope.make(outside), Dimension) else text
         )
 
-    def _call(self, function: str, args: Sequence[Dim]) -> str:
+    def _call(self, function: str, args: Sequence[DimSize]) -> str:
         ordered = sorted(args, key=lambda a: isinstance(a, int))
         return f"{function}(" + ", ".join(self.dim(a) for a in ordered) + ")"
 
@@ -230,7 +230,7 @@ class _Printer:
             return self._call("max", atom.args), False
         return f"{self._operand(atom.numerator)}//{self._operand(atom.denominator)}", True
 
-    def _operand(self, d: Dim) -> str:
+    def _operand(self, d: DimSize) -> str:
         simple = d >= 0 if isinstance(d, int) else d.is_symbol
         return self.dim(d) if simple else f"({self.dim(d)})"
 
@@ -253,7 +253,7 @@ class _PartsPrinter(_Printer):
         parts = ", ".join(self.definitions)
         return self.check_length(f"(let {parts} in {body})" if parts else body)
 
-    def dim(self, d: Dim) -> str:
+    def dim(self, d: DimSize) -> str:
         """Without a memo, since every occurrence counts; the inside of an atom is visited once."""
         return str(d) if isinstance(d, int) else self.check_length(self.polynomial(d))
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import NamedTuple
 
-from shapeinf.expr.dimension import Dim
+from shapeinf.expr.dimension import DimSize
 from shapeinf.expr.division import ceildiv, exact_quotient
 from shapeinf.expr.extremum import maximum, minimum
 
@@ -20,18 +20,18 @@ MAX_DIGITS = 15
 class Ratio(NamedTuple):
     """`numerator / denominator`, not a whole dim; a number in the denominator is at least 2."""
 
-    numerator: Dim
-    denominator: Dim
+    numerator: DimSize
+    denominator: DimSize
 
 
-Term = Dim | Ratio
+Term = DimSize | Ratio
 
 
 class NoDimError(ValueError):
     """An operation has no dim, or ratio, as its result. Internal: caught in `expr.parsing`."""
 
 
-def _parts(term: Term) -> tuple[Dim, Dim]:
+def _parts(term: Term) -> tuple[DimSize, DimSize]:
     return term if isinstance(term, Ratio) else (term, 1)
 
 
@@ -58,7 +58,7 @@ def divide(a: Term, b: Term) -> Term:
     return Ratio(numerator, denominator)
 
 
-def _coefficients(d: Dim) -> list[int]:
+def _coefficients(d: DimSize) -> list[int]:
     return [d] if isinstance(d, int) else [coefficient for _, coefficient in d.terms]
 
 
@@ -88,13 +88,13 @@ def multiply(a: Term, b: Term) -> Term:
     return divide(p * r, q * s)
 
 
-def floor(a: Term) -> Dim:
+def floor(a: Term) -> DimSize:
     """The largest whole number that is not above a term."""
     p, q = _parts(a)
     return p if q == 1 else p // q
 
 
-def ceiling(a: Term) -> Dim:
+def ceiling(a: Term) -> DimSize:
     """The least whole number that is not below a term."""
     p, q = _parts(a)
     if q == 1:
@@ -102,17 +102,17 @@ def ceiling(a: Term) -> Dim:
     return ceildiv(p, q) if isinstance(q, int) else -(-p // q)
 
 
-def floor_divide(a: Term, b: Term) -> Dim:
+def floor_divide(a: Term, b: Term) -> DimSize:
     """`floor(a / b)`. Raises ZeroDivisionError for the number 0."""
     return a // b if not isinstance(a, Ratio) and not isinstance(b, Ratio) else floor(divide(a, b))
 
 
-def remainder(a: Term, b: Term) -> Dim:
+def remainder(a: Term, b: Term) -> DimSize:
     """`a - b*floor(a / b)` of dims."""
     return require_dim(a) % require_dim(b)
 
 
-def extremum(choose: Callable[..., Dim], terms: Sequence[Term]) -> Term:
+def extremum(choose: Callable[..., DimSize], terms: Sequence[Term]) -> Term:
     """The maximum or minimum of terms, whose denominators must be numbers."""
     product = 1
     for _, denominator in map(_parts, terms):
@@ -153,7 +153,7 @@ def decimal(text: str) -> Term:
     return value
 
 
-def require_dim(term: Term) -> Dim:
+def require_dim(term: Term) -> DimSize:
     """The dim. Raises NoDimError for a ratio."""
     if isinstance(term, Ratio):
         raise NoDimError("a ratio that is not whole")
@@ -170,7 +170,7 @@ OPERATORS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
-def _rounded_quotient(a: Term, b: Term) -> Dim:
+def _rounded_quotient(a: Term, b: Term) -> DimSize:
     return ceildiv(require_dim(a), require_dim(b))
 
 

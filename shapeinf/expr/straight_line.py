@@ -13,7 +13,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.expr.atoms import Floor, Symbol
-from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.sharing import cached_property
 
 Opcode = Literal["symbol", "constant", "add", "multiply", "floordiv", "maximum"]
@@ -110,7 +110,7 @@ class Lowering:
         self._symbols: dict[Dimension, int] = {}
         self._dims: dict[Dimension, int] = {}
 
-    def dim(self, d: Dim) -> int:
+    def dim(self, d: DimSize) -> int:
         """A dim."""
         if isinstance(d, int):
             return self.constant(d)
@@ -212,7 +212,7 @@ class Lowering:
         return register
 
 
-def lower(dims: Iterable[Dim]) -> StraightLine:
+def lower(dims: Iterable[DimSize]) -> StraightLine:
     """The program that evaluates dims, one output each."""
     lowering = Lowering()
     return lowering.program([lowering.dim(d) for d in dims])

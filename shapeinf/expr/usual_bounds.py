@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from shapeinf.expr.atoms import Floor, Symbol
-from shapeinf.expr.dimension import Dim, Monomial, Scope
+from shapeinf.expr.dimension import DimSize, Monomial, Scope
 from shapeinf.expr.interval import Bounds, BoundsTable, bounds_with, declared_bounds, quotient_bounds
 
 MAX_BASE = 2**31
@@ -15,7 +15,7 @@ HUGE = 1 << 256
 """The absolute value of symbols that stand for expressions past the caps of the algebra, which may be any number."""
 
 
-def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
+def usual_bounds(d: DimSize, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
     """The bounds of a dim, with a cap for the absolute value of symbols without a bound.
 
     The cap also holds for the product of several different ones, which is a number of elements, and with `cap_powers`
@@ -24,7 +24,7 @@ def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = Fal
     return _UsualBounds(known, cap_powers).dim(d, cap)
 
 
-def usual_interval(d: Dim, cap: int) -> tuple[int, int]:
+def usual_interval(d: DimSize, cap: int) -> tuple[int, int]:
     """`usual_bounds` from the declared bounds of the symbols.
 
     >>> usual_interval(3 * Scope().symbol("n", 1, None) + 2, 100)
@@ -45,7 +45,7 @@ class _UsualBounds:
         self.memo: dict[tuple[int, int], tuple[int, int]] = {}
         """The bounds of atoms by atom and cap: expressions share their parts, which would be visited over and over."""
 
-    def dim(self, d: Dim, cap: int) -> tuple[int, int]:
+    def dim(self, d: DimSize, cap: int) -> tuple[int, int]:
         """The bounds of a dim: the sum of those of its terms."""
         if isinstance(d, int):
             return d, d

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from shapeinf.errors import AssumptionSyntaxError, Contradiction, DimSyntaxError, Source, UnknownNameError
-from shapeinf.expr import Dim, Dimension, Scope, parse_dim
+from shapeinf.expr import Dimension, DimSize, Scope, parse_dim
 from shapeinf.expr.atoms import Floor
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
@@ -20,8 +20,8 @@ class Comparison(NamedTuple):
     """`left <= right`, `left == right`, or `left % divisor == right` (then right is an int of 0 to divisor - 1)."""
 
     kind: Literal["<=", "==", "%"]
-    left: Dim
-    right: Dim
+    left: DimSize
+    right: DimSize
     divisor: int = 0
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ def parse_assumption(text: str, scope: Scope) -> tuple[Comparison, ...]:
     ['1 <= H', 'H + 1 <= 512', 'H % 32 == 0']
     """
     comparisons: list[Comparison] = []
-    sides: list[Dim] = []
+    sides: list[DimSize] = []
     signs: list[str] = []
     for begin, end, sign in _parts(text):
         sides.append(_side(text, begin, end, scope))
@@ -101,14 +101,14 @@ _UNSUPPORTED = {
 }
 
 
-def _side(text: str, begin: int, end: int, scope: Scope) -> Dim:
+def _side(text: str, begin: int, end: int, scope: Scope) -> DimSize:
     try:
         return parse_dim(text[begin:end], scope)
     except DimSyntaxError as error:
         raise AssumptionSyntaxError(text, begin + error.position, error.expected) from None
 
 
-def _comparison(left: Dim, sign: str, right: Dim) -> Comparison:
+def _comparison(left: DimSize, sign: str, right: DimSize) -> Comparison:
     if sign in (">", ">="):
         left, right, sign = right, left, sign.replace(">", "<")
     if sign == "<":
@@ -116,7 +116,7 @@ def _comparison(left: Dim, sign: str, right: Dim) -> Comparison:
     return _modulo(left - right) or Comparison("==", left, right) if sign == "==" else Comparison("<=", left, right)
 
 
-def _modulo(e: Dim) -> Comparison | None:
+def _modulo(e: DimSize) -> Comparison | None:
     """`e == 0` as `n % q == r`, if `e` is `t*(n - q*(n//q)) - t*r` for an int t; else None."""
     if isinstance(e, int):
         return None

@@ -28,7 +28,7 @@ from shapeinf.errors import ConfigError, MissingPackageError, SpecError
 from shapeinf.expr import Scope
 from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 from shapeinf.formats.files import read_regular
-from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.named_dims import Dim
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
@@ -40,7 +40,7 @@ DECLARED = get_args(DeclaredMode)
 class Config:
     """The contents of the file; empty by default. The fields are keywords of `infer_shapes`."""
 
-    dims: dict[str, NamedDim] = attrs.Factory(dict)
+    dims: dict[str, Dim] = attrs.Factory(dict)
     bind: dict[str, int] = attrs.Factory(dict)
     inputs: dict[str | None, SpecLike] = attrs.Factory(dict)
     values: dict[str, object] = attrs.Factory(dict)

@@ -1,4 +1,4 @@
-"""Sizes as objects: `NamedDim`, and those of other tools, which are recognized by their attributes."""
+"""Sizes as objects: `Dim`, and those of other tools, which are recognized by their attributes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNBOUNDED = 2**63 - 2
 """Numbers from here on are no bounds: torch has `sys.maxsize - 1`, OpenVINO its largest dimension."""
 
 
-def _check_natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
+def _check_natural(dim: Dim, attribute: attrs.Attribute[Any], value: Any) -> None:
     low = 1 if attribute.name == "multiple_of" else 0
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
         raise ShapeInferenceError(f"{attribute.name} of {dim.name} must be an int of at least {low}, not {value!r}")
@@ -27,15 +27,15 @@ def _check_natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -
 
 
 @attrs.frozen
-class NamedDim:
+class Dim:
     """A named size with bounds (inclusive, None is no bound) and a divisor.
 
-    Use it for an axis in `inputs`, or in `dims`; torch.export's `Dim` is accepted in its place. (`shapeinf.Dim` is the
-    type of every size.)
+    Use it for an axis in `inputs`, or in `dims`; torch.export's `Dim` is accepted in its place. (`shapeinf.DimSize` is
+    the type of every size.)
 
-    >>> NamedDim("H", 32, 512, multiple_of=32).assumptions
+    >>> Dim("H", 32, 512, multiple_of=32).assumptions
     ('H >= 32', 'H <= 512', 'H % 32 == 0')
-    >>> print(2 * NamedDim("seq", max=512) + 1)
+    >>> print(2 * Dim("seq", max=512) + 1)
     2*seq + 1
     """
 
@@ -47,7 +47,7 @@ class NamedDim:
     def __attrs_post_init__(self) -> None:
         """Raise ShapeInferenceError for an empty name, and for bounds that no size meets."""
         if not self.name:
-            raise ShapeInferenceError("a NamedDim needs a name")
+            raise ShapeInferenceError("a Dim needs a name")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ShapeInferenceError(f"{self.name}: min={self.min} is more than max={self.max}")
 
@@ -84,7 +84,7 @@ class NamedDim:
 class DerivedDim:
     """`times*root + plus`: a size derived from another."""
 
-    root: NamedDim
+    root: Dim
     times: int = 1
     plus: int = 0
 
@@ -123,27 +123,27 @@ class DimBounds:
     hint: Hint | None = None
 
 
-def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim, Callable[..., object]]:
+def recognize_dim(value: object) -> int | Dim | DimBounds | tuple[Dim, Callable[..., object]]:
     """A dim from an object, which is recognized by its attributes; a derived dim is its root and a function of that.
 
-    Accepts ints of numpy, `NamedDim`, torch.export's `Dim`, dims derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
+    Accepts ints of numpy, `Dim`, torch.export's `Dim`, dims derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
     OpenVINO's `Dimension`, coremltools' `RangeDim`, and tables with a name, min, max (or maxSize) and multiple_of.
     """
-    if isinstance(value, NamedDim):
+    if isinstance(value, Dim):
         return value
     if isinstance(value, Mapping):
         return _read_table(value)
     derive = getattr(value, "fn", None)
     if hasattr(value, "root") and callable(derive):
         root = recognize_dim(value.root)
-        if isinstance(root, NamedDim):
+        if isinstance(root, Dim):
             return root, derive
     hint = getattr(getattr(value, "type", value), "name", None)
     if hint in HINTS:
         return DimBounds(_read_bound(getattr(value, "min", None)), _read_bound(getattr(value, "max", None)), hint)
     if hasattr(value, "__name__") and hasattr(value, "min") and hasattr(value, "max"):
         name = str(value.__name__)
-        return int(name) if name.isdigit() else NamedDim(name, _read_bound(value.min) or None, _read_bound(value.max))
+        return int(name) if name.isdigit() else Dim(name, _read_bound(value.min) or None, _read_bound(value.max))
     for low, high in (("min_length", "max_length"), ("lower_bound", "upper_bound")):
         if hasattr(value, low) and hasattr(value, high):
             return DimBounds(_read_bound(getattr(value, low)), _read_bound(getattr(value, high)))
@@ -153,7 +153,7 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
     except TypeError:
         pass
     raise ShapeInferenceError(
-        f"{value!r} is not a size: use an int, None, a text, a (low, high) pair, a NamedDim or a torch.export Dim"
+        f"{value!r} is not a size: use an int, None, a text, a (low, high) pair, a Dim or a torch.export Dim"
     )
 
 
@@ -166,7 +166,7 @@ def _read_bound(value: object) -> int | None:
     return number if 0 <= number < _UNBOUNDED else None
 
 
-def _read_table(table: Mapping[object, object]) -> NamedDim | DimBounds:
+def _read_table(table: Mapping[object, object]) -> Dim | DimBounds:
     unknown = sorted(str(key) for key in table if key not in ("name", "min", "max", "maxSize", "multiple_of"))
     if unknown:
         raise ShapeInferenceError(f"a dim has no {unknown[0]!r}: it has name, min, max (or maxSize) and multiple_of")
@@ -176,4 +176,4 @@ def _read_table(table: Mapping[object, object]) -> NamedDim | DimBounds:
     if not isinstance(name, str):
         raise ShapeInferenceError(f"a dim as a table needs a name: {dict(table)!r}")
     high = table.get("max", table.get("maxSize"))
-    return NamedDim(name, table.get("min"), high, multiple_of=table.get("multiple_of", 1))  # type: ignore[arg-type]
+    return Dim(name, table.get("min"), high, multiple_of=table.get("multiple_of", 1))  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ import attrs
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import Dimension, Interval, quote_name, substitute
 from shapeinf.inputs.assumptions import Comparison, parse_assumption
-from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.named_dims import Dim
 from shapeinf.lattice import ShapeStore
 
 _NUMBER = re.compile(r"(?<=.)#\d+\Z")
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"(?<=.)#\d+\Z")
 class NodeSizes:
     """The user's bounds and relations of sizes of nodes, which a store applies as its `lattice.NodeSizePolicy`."""
 
-    bounds: dict[str, NamedDim] = attrs.Factory(dict)
+    bounds: dict[str, Dim] = attrs.Factory(dict)
     relations: dict[str, list[str]] = attrs.Factory(dict)
     """The texts of relations, by each name in them that no input has."""
     created: set[str] = attrs.Factory(set)
@@ -35,7 +35,7 @@ class NodeSizes:
     """The first contradiction between a user's bound or relation and what is inferred."""
     _latest: dict[str, Dimension] = attrs.Factory(dict)
 
-    def add(self, dim: NamedDim) -> None:
+    def add(self, dim: Dim) -> None:
         """Add bounds, for all numbered sizes of the name (`x.count#2`). Raises Contradiction for an empty range."""
         dim = attrs.evolve(dim, name=_NUMBER.sub("", dim.name))
         known = self.bounds.get(dim.name)
@@ -46,7 +46,7 @@ class NodeSizes:
         high = min((n for n in (known.max, dim.max) if n is not None), default=None)
         if low is not None and high is not None and low > high:
             raise Contradiction(f"{_source(dim)} and cannot hold", _source(dim), _source(known))
-        self.bounds[dim.name] = NamedDim(dim.name, low, high, multiple_of=lcm(known.multiple_of, dim.multiple_of))
+        self.bounds[dim.name] = Dim(dim.name, low, high, multiple_of=lcm(known.multiple_of, dim.multiple_of))
 
     def add_relation(self, text: str, names: Iterable[str]) -> None:
         """Add a relation; `names` are the names in it that are no dims of inputs."""
@@ -116,7 +116,7 @@ class NodeSizes:
         return error
 
 
-def _texts(dim: NamedDim) -> list[str]:
+def _texts(dim: Dim) -> list[str]:
     name = quote_name(dim.name)
     texts = []
     if dim.min is not None or dim.max is not None:
@@ -124,5 +124,5 @@ def _texts(dim: NamedDim) -> list[str]:
     return [*texts, *([f"{name} % {dim.multiple_of} == 0"] if dim.multiple_of > 1 else [])]
 
 
-def _source(dim: NamedDim) -> Source:
+def _source(dim: Dim) -> Source:
     return Source("", f"{' and '.join(_texts(dim))} is specified by the user")

@@ -11,7 +11,7 @@ from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.formats import FormatOptions
 from shapeinf.graph import DeclaredType, Graph
-from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.named_dims import Dim
 from shapeinf.inputs.reader import RangeLike, SpecLike, key_by_name, specs_by_input
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
@@ -21,13 +21,13 @@ Progress = Callable[[int, int], None]
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
 """How declared types of node outputs are used."""
-DimRanges = Mapping[str, RangeLike] | Sequence[NamedDim]
+DimRanges = Mapping[str, RangeLike] | Sequence[Dim]
 """Ranges of named dims."""
 InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
 """Shapes of inputs by name, or in the order of the inputs; a text contains one or several."""
 
 
-def _convert_dims(dims: DimRanges | None) -> Mapping[str, RangeLike] | tuple[NamedDim, ...]:
+def _convert_dims(dims: DimRanges | None) -> Mapping[str, RangeLike] | tuple[Dim, ...]:
     return dims if isinstance(dims, Mapping) else tuple(dims or ())
 
 
@@ -76,7 +76,7 @@ def _type_of(constant: PartialTensor) -> DeclaredType:
 class InferenceOptions:
     """How a model is inferred; the fields are the keywords of `infer_shapes`, which documents them."""
 
-    dims: Mapping[str, RangeLike] | tuple[NamedDim, ...] = attrs.field(factory=dict, converter=_convert_dims)
+    dims: Mapping[str, RangeLike] | tuple[Dim, ...] = attrs.field(factory=dict, converter=_convert_dims)
     bind: Mapping[str, int] = attrs.field(factory=dict, converter=_convert_bind)
     inputs: InputSpecs = attrs.field(factory=dict, converter=_convert_inputs)
     assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)

@@ -13,11 +13,11 @@ from typing import TypeVar
 import attrs
 
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
-from shapeinf.expr import Dim, Dimension, Interval, Scope, axis_label, parse_dim_lenient, quote_name
+from shapeinf.expr import Dimension, DimSize, Interval, Scope, axis_label, parse_dim_lenient, quote_name
 from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.dim_names import DimNames, first_aliases
-from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
+from shapeinf.inputs.named_dims import HINTS, Dim, DimBounds, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs, unquote_name
 from shapeinf.lattice import (
     HandleType,
@@ -31,8 +31,8 @@ from shapeinf.lattice import (
     Type,
 )
 
-RangeLike = int | str | tuple[int | None, int | None] | NamedDim
-"""Bounds of a named dim: a size, a range as text or pair, a `NamedDim`, or a `Dim` of torch.export."""
+RangeLike = int | str | tuple[int | None, int | None] | Dim
+"""Bounds of a named dim: a size, a range as text or pair, a `Dim`, or a `Dim` of torch.export."""
 SpecLike = str | Sequence[object] | Mapping[int, object] | None
 Spec = TypeVar("Spec")
 
@@ -106,7 +106,7 @@ class InputReader:
             return Shape.unknown()
         return Shape([self._read_declared_dim(d, site, axis) for axis, d in enumerate(dims)])
 
-    def _read_declared_dim(self, declared: int | str | None, site: str, axis: int) -> Dim:
+    def _read_declared_dim(self, declared: int | str | None, site: str, axis: int) -> DimSize:
         if isinstance(declared, str):
             dim, lint = parse_dim_lenient(declared, self.store.scope, self.store.policy.min_dim)
             if lint is not None and lint not in self.lints:
@@ -173,7 +173,7 @@ class InputReader:
             dims[axis] = self._read_dim(value, self.axis_name(site, axis), dims[axis])
         return Shape(dims)
 
-    def _read_dim(self, value: object, site: str, declared: Dim | None = None) -> Dim:
+    def _read_dim(self, value: object, site: str, declared: DimSize | None = None) -> DimSize:
         """The size of an axis; `declared` is its size before, `site` the name of an unknown."""
         scope = self.store.scope
         if isinstance(value, str):
@@ -189,7 +189,7 @@ class InputReader:
                 raise ShapeInferenceError(f"{site}: a range has two bounds, not {len(value)}: {value!r}")
             return self._read_range(DimRange(*value), site)
         dim = recognize_dim(value)
-        if isinstance(dim, NamedDim):
+        if isinstance(dim, Dim):
             return self.add_named_dim(dim)
         if isinstance(dim, DimBounds):
             return self._read_bounds(dim, site, declared)
@@ -201,7 +201,7 @@ class InputReader:
             raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
         return self.new_axis(site) if dim == -1 else dim
 
-    def add_named_dim(self, dim: NamedDim) -> Dimension:
+    def add_named_dim(self, dim: Dim) -> Dimension:
         """The symbol of a named dim, whose bounds and divisor are added as constraints. Raises Contradiction."""
         symbol = self.store.scope.symbol(dim.name, self.store.policy.min_dim)
         name = quote_name(dim.name)
@@ -232,21 +232,21 @@ class InputReader:
             second = error.first if error.second in (None, source) and error.first != source else error.second
             raise Contradiction(f"{source} and cannot hold", source, second) from None
 
-    def _read_text(self, text: str, site: str, declared: Dim | None) -> Dim:
+    def _read_text(self, text: str, site: str, declared: DimSize | None) -> DimSize:
         hint = text.strip().removeprefix("Dim.")
         if hint in HINTS and not self.store.scope.has(text):
             return self._read_bounds(DimBounds(None, None, hint), site, declared)  # type: ignore[arg-type]
         dim = parse_axis(text, self.store.scope, self.store.policy.min_dim)
         return self._read_dim(dim, site, declared) if isinstance(dim, DimRange) or dim is None else dim
 
-    def _read_range(self, bounds: DimRange, site: str) -> Dim:
+    def _read_range(self, bounds: DimRange, site: str) -> DimSize:
         if bounds.name is not None:
-            return self.add_named_dim(NamedDim(bounds.name, bounds.lo, bounds.hi))
+            return self.add_named_dim(Dim(bounds.name, bounds.lo, bounds.hi))
         symbol = self.store.scope.fresh(site, self.store.policy.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
         self.store.assumable[symbol] = bounds.lo is None
         return symbol
 
-    def _read_bounds(self, bounds: DimBounds, site: str, declared: Dim | None) -> Dim:
+    def _read_bounds(self, bounds: DimBounds, site: str, declared: DimSize | None) -> DimSize:
         """A size with bounds and a hint of torch.export; without a hint it is a new unknown within the bounds.
 
         AUTO is the declared size, STATIC the declared number, DYNAMIC the declared symbol or a new unknown.
@@ -262,7 +262,7 @@ class InputReader:
         self.add_user_constraint(text, self.store.add_range, declared, limits.lo, limits.hi)
         return declared
 
-    def _read_derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
+    def _read_derived(self, root: Dim, fn: Callable[..., object], site: str) -> DimSize:
         dim = fn(self.add_named_dim(root))
         if not isinstance(dim, (int, Dimension)):
             raise ShapeInferenceError(f"{site}: the dim derived from {root} is not a size: {dim!r}")
@@ -270,9 +270,7 @@ class InputReader:
         return dim
 
 
-def add_ranges(
-    reader: InputReader, dims: Mapping[str, RangeLike] | Iterable[NamedDim], names: DimNames
-) -> Iterator[NamedDim]:
+def add_ranges(reader: InputReader, dims: Mapping[str, RangeLike] | Iterable[Dim], names: DimNames) -> Iterator[Dim]:
     """Add the user's bounds of dims of inputs; yields those of other names, which may be sizes of nodes.
 
     Raises UnknownNameError for a name that only a replaced shape has, Contradiction for a range that cannot hold.
@@ -287,10 +285,10 @@ def add_ranges(
             reader.add_named_dim(dim)
 
 
-def _require_name(value: object) -> NamedDim:
+def _require_name(value: object) -> Dim:
     dim = recognize_dim(value)
-    if not isinstance(dim, NamedDim):
-        raise ShapeInferenceError(f"{value!r} has no name: specify dims as {{name: range}} or as NamedDims")
+    if not isinstance(dim, Dim):
+        raise ShapeInferenceError(f"{value!r} has no name: specify dims as {{name: range}} or as Dims")
     return dim
 
 
@@ -309,26 +307,26 @@ def as_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
     return converted
 
 
-def to_named_dim(name: str, value: RangeLike) -> NamedDim:
-    """A NamedDim from a user's range: an int, `"lo..hi"`, a pair, a NamedDim or a similar object of another tool.
+def to_named_dim(name: str, value: RangeLike) -> Dim:
+    """A Dim from a user's range: an int, `"lo..hi"`, a pair, a Dim or a similar object of another tool.
 
     Raises SpecError or ShapeInferenceError for what is no range of this dim.
 
     >>> to_named_dim("batch", "1..8"), to_named_dim("batch", 4)
-    (NamedDim(name='batch', min=1, max=8, multiple_of=1), NamedDim(name='batch', min=4, max=4, multiple_of=1))
+    (Dim(name='batch', min=1, max=8, multiple_of=1), Dim(name='batch', min=4, max=4, multiple_of=1))
     """
     if isinstance(value, str):
         parsed = parse_dim_range(f"{quote_name(name)}={value}")
-        return NamedDim(name, parsed.lo, parsed.hi)
+        return Dim(name, parsed.lo, parsed.hi)
     if isinstance(value, Sequence):
         if len(value) != 2:
             raise ShapeInferenceError(f"the range of {name} has two bounds, not {len(value)}: {value!r}")
-        return NamedDim(name, *value)
+        return Dim(name, *value)
     dim = recognize_dim({"name": name, **value} if isinstance(value, Mapping) else value)
     if isinstance(dim, int):
-        return NamedDim(name, dim, dim)
-    if not isinstance(dim, NamedDim) or dim.name != name:
-        raise ShapeInferenceError(f"{value!r} is not a range of {name}: use 4, '1..8', (1, 8) or a NamedDim")
+        return Dim(name, dim, dim)
+    if not isinstance(dim, Dim) or dim.name != name:
+        raise ShapeInferenceError(f"{value!r} is not a range of {name}: use 4, '1..8', (1, 8) or a Dim")
     return dim
 
 

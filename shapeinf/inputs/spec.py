@@ -16,7 +16,7 @@ import re
 import attrs
 
 from shapeinf.errors import DimSyntaxError, SpecError
-from shapeinf.expr import Dim, Scope, parse_dim
+from shapeinf.expr import DimSize, Scope, parse_dim
 from shapeinf.expr.parsing import TOO_LARGE, is_too_large
 from shapeinf.lattice.dtypes import SHORT_NAMES, TF_NAMES
 
@@ -43,7 +43,7 @@ class InputSpec:
 
     name: str | None
     dtype: str | None
-    dims: tuple[Dim | DimRange | None, ...] | None
+    dims: tuple[DimSize | DimRange | None, ...] | None
 
 
 def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
@@ -58,7 +58,7 @@ def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
     return _SpecReader(text, scope, lo).read()
 
 
-def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> Dim | DimRange | None:
+def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> DimSize | DimRange | None:
     """Parse one dim of a shape; None for an unknown size. Raises SpecError.
 
     >>> parse_axis("1..8", Scope()), parse_axis("2*seq + 1", Scope())
@@ -161,7 +161,7 @@ class _SpecReader:
             raise self._error(end + 1, single if several else "an element type such as f32, or nothing,")
         return start + 1, end, True, _DTYPES.get(rest)
 
-    def dim(self, begin: int, end: int) -> Dim | DimRange | None:
+    def dim(self, begin: int, end: int) -> DimSize | DimRange | None:
         """The dim of text[begin:end]."""
         begin, piece = min(_skip_blanks(self.text, begin), end), self.text[begin:end].strip()
         if piece in ("?", "-1", "None"):
@@ -179,7 +179,7 @@ class _SpecReader:
             return attrs.evolve(_range(self.text, begin + named.start(2), named[2]), name=unquote_name(named[1]))
         return self._expression(begin, piece)
 
-    def _expression(self, begin: int, piece: str) -> Dim:
+    def _expression(self, begin: int, piece: str) -> DimSize:
         try:
             dim = parse_dim(piece, self.scope, self.lo)
         except DimSyntaxError as error:

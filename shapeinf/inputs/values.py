@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any
 
 from shapeinf.errors import DimSyntaxError, ShapeInferenceError, SpecError
-from shapeinf.expr import Dim, Dimension, axis_label, parse_dim, quote_name
-from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.expr import Dimension, DimSize, axis_label, parse_dim, quote_name
+from shapeinf.inputs.named_dims import Dim
 from shapeinf.inputs.reader import InputReader
 from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
@@ -189,7 +189,7 @@ def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: Input
         elif not dim.is_symbol:
             _add_size(reader, dim, size, f"{axis_label(name, axis)}={size}")
         elif not dim.is_anonymous:
-            reader.add_named_dim(NamedDim(dim.name, size, size))
+            reader.add_named_dim(Dim(dim.name, size, size))
         elif not (dim.symbol.lo or 0) <= max(size, reader.store.policy.min_dim) or size > (dim.symbol.hi or size):
             raise ShapeInferenceError(text)
     return Shape(dims)
@@ -267,7 +267,7 @@ class _Elements:
             raise self._refuse(number, f"an integer of {self.dtype}, from {low} to {high}")
         return number
 
-    def _size(self, text: str, low: int, high: int) -> Dim:
+    def _size(self, text: str, low: int, high: int) -> DimSize:
         """An integer or an expression of dims; adds that it is in the range of the element type."""
         if re.fullmatch(r"[+-]?\d{1,4000}", text):
             return self._check_range(int(text), low, high)

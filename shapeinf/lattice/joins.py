@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, dim_label, maximum
+from shapeinf.expr import Dimension, DimSize, dim_label, maximum
 from shapeinf.expr.interval import bounds_of, finite_bound
 from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import Shape
@@ -40,7 +40,7 @@ def merge_shape(store: ShapeStore, a: Shape, b: Shape, source: Source) -> Shape:
     return Shape(tuple(_merge_axis(store, a, b, i, source) for i in range(len(a.dims))))
 
 
-def _merge_axis(store: ConstraintStore, a: Shape, b: Shape, axis: int, source: Source) -> Dim:
+def _merge_axis(store: ConstraintStore, a: Shape, b: Shape, axis: int, source: Source) -> DimSize:
     left, right = a[axis], b[axis]
     if left is right or left == right:
         return store.canon(left)
@@ -51,7 +51,7 @@ def _merge_axis(store: ConstraintStore, a: Shape, b: Shape, axis: int, source: S
         raise Contradiction(message, source, error.second, (str(a), str(b))) from None
 
 
-def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim:
+def broadcast_dim(store: ConstraintStore, a: DimSize, b: DimSize, source: Source) -> DimSize:
     """The broadcast of two sizes.
 
     Exact whenever the graph runs and sizes are at least 1: an undecided broadcast is `max(a, b)` and adds the
@@ -74,7 +74,7 @@ def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim
     return _undecided_broadcast(store, a, b)
 
 
-def _undecided_broadcast(store: ConstraintStore, a: Dim, b: Dim) -> Dim:
+def _undecided_broadcast(store: ConstraintStore, a: DimSize, b: DimSize) -> DimSize:
     """The unknown for the broadcast of two sizes, of which one may be 0.
 
     All broadcasts of these two have it, so its own bounds are those that hold everywhere; narrower ones, such as those
@@ -108,7 +108,7 @@ def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:
     if not b:
         return longer
     lead = len(a) - len(b)
-    changed: dict[int, Dim] = {}
+    changed: dict[int, DimSize] = {}
     for i, y in enumerate(b, lead):
         x = a[i]
         if x is y or y == 1:
@@ -122,7 +122,7 @@ def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:
 
 def broadcast(store: ConstraintStore, *shapes: Shape, source: Source) -> Shape:
     """Numpy broadcasting from the right; unknown when any rank is unknown. Raises ShapeError naming the axis."""
-    result: tuple[Dim, ...] = ()
+    result: tuple[DimSize, ...] = ()
     for shape in shapes:
         if shape.dims is None:
             return Shape.unknown()
@@ -131,8 +131,8 @@ def broadcast(store: ConstraintStore, *shapes: Shape, source: Source) -> Shape:
 
 
 def _broadcast_dims(
-    store: ConstraintStore, a: tuple[Dim, ...], b: tuple[Dim, ...], shapes: Sequence[Shape], source: Source
-) -> tuple[Dim, ...]:
+    store: ConstraintStore, a: tuple[DimSize, ...], b: tuple[DimSize, ...], shapes: Sequence[Shape], source: Source
+) -> tuple[DimSize, ...]:
     if a == b:
         return a
     if len(a) < len(b):
@@ -254,7 +254,7 @@ def _relax_handles(
     alternatives: Alternatives | None,
 ) -> HandleType:
     """The join of handles at a site; a list without known items is empty, or has zeros of the shape of the others."""
-    length: Dim | None = None
+    length: DimSize | None = None
     if a.length is not None and b.length is not None:
         length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, alternatives=alternatives)
     if b.values and (a.length == 0 or a.values == ()):

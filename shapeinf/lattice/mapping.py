@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.types import (
     BroadcastAxes,
@@ -20,7 +20,7 @@ from shapeinf.lattice.types import (
     Type,
 )
 
-MapDim = Callable[[Dim], Dim]
+MapDim = Callable[[DimSize], DimSize]
 MapShape = Callable[[Shape], Shape]
 
 
@@ -50,7 +50,7 @@ def _map_tensor(old: TensorType, dim: MapDim, shape: MapShape) -> TensorType:
     return old if new is old.shape else PartialTensor(old.dtype, new, elements)
 
 
-def _map_sizes(sizes: tuple[Dim | None, ...], dim: MapDim) -> tuple[Dim | None, ...]:
+def _map_sizes(sizes: tuple[DimSize | None, ...], dim: MapDim) -> tuple[DimSize | None, ...]:
     return tuple([None if d is None else dim(d) for d in sizes])
 
 
@@ -104,7 +104,7 @@ def type_symbols(old: Type | None) -> frozenset[Dimension]:
     """The symbols in a type."""
     symbols: set[Dimension] = set()
 
-    def collect(d: Dim) -> Dim:
+    def collect(d: DimSize) -> DimSize:
         if isinstance(d, Dimension):
             symbols.update(d.symbols())
         return d

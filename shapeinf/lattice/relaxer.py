@@ -21,7 +21,7 @@ import attrs
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
+from shapeinf.expr import Dimension, DimSize, maximum, minimum, substitute
 from shapeinf.expr.interval import Bound, Bounds
 from shapeinf.lattice.shape import Shape
 
@@ -51,7 +51,7 @@ class Alternatives:
     own: Callable[[Dimension], bool]
     same_iteration: bool = True
 
-    def common(self, a: Dim, b: Dim) -> Dim | None:
+    def common(self, a: DimSize, b: DimSize) -> DimSize | None:
         """A dim that is `a` where the first side is true and `b` where the second is; None where none is found."""
         if not self.same_iteration:
             return None
@@ -65,17 +65,17 @@ class Alternatives:
         ]
         return min(equal, key=_plainness) if equal else None
 
-    def bounds(self, a: Dim, b: Dim) -> Bounds:
+    def bounds(self, a: DimSize, b: DimSize) -> Bounds:
         """Bounds of the join."""
         pairs = [store.bounds(a) for store in self.first] + [store.bounds(b) for store in self.second]
         return min(low for low, _ in pairs), max(high for _, high in pairs)
 
 
-def _are_equal(store: ConstraintStore, a: Dim, b: Dim) -> bool:
+def _are_equal(store: ConstraintStore, a: DimSize, b: DimSize) -> bool:
     return store.prove_eq(a, b) is True or (store.prove_le(a, b) is True and store.prove_le(b, a) is True)
 
 
-def _plainness(d: Dim) -> tuple[bool, int, object]:
+def _plainness(d: DimSize) -> tuple[bool, int, object]:
     """The order in which equal dims are preferred: numbers, then short expressions."""
     return (False, 0, d) if isinstance(d, int) else (True, len(d.symbols()) + len(d.terms), d.terms)
 
@@ -90,7 +90,7 @@ class _Site:
     symbol: Dimension
     bounds: Bounds
     widenings: list[int]
-    sides: dict[Dim, None] | None = attrs.Factory(dict)
+    sides: dict[DimSize, None] | None = attrs.Factory(dict)
 
 
 class Relaxer:
@@ -121,14 +121,14 @@ class Relaxer:
 
     def dim(
         self,
-        a: Dim,
-        b: Dim,
+        a: DimSize,
+        b: DimSize,
         site: str,
         axis: int = 0,
         least: Bound = -inf,
         *,
         alternatives: Alternatives | None = None,
-    ) -> Dim:
+    ) -> DimSize:
         """The join of two dims at an axis of a site; `least` is a lower bound of both, 0 for sizes.
 
         `alternatives`: where each of them is true; by default everywhere, in any iteration.
@@ -167,13 +167,13 @@ class Relaxer:
         self._publish(state)
         self.widenings += state.bounds != before
 
-    def leave_cycle(self, d: Dim) -> Dim:
+    def leave_cycle(self, d: DimSize) -> DimSize:
         """A dim after the last iteration of a cycle, with new symbols instead of those that differ between iterations.
 
         A constraint on the last iteration is none on the others.
         """
         symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
-        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.cycle_symbols}
+        renamed: dict[Dimension, DimSize] = {s: self._last_symbol(s) for s in symbols if s in self.cycle_symbols}
         return substitute(d, renamed) if renamed else d
 
     def _last_symbol(self, symbol: Dimension) -> Dimension:
@@ -184,7 +184,7 @@ class Relaxer:
         self._extend(self.sites[key], bounds)
         return self.sites[key].symbol
 
-    def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
+    def _limit(self, site: _Site, sides: tuple[DimSize, DimSize], same_iteration: bool) -> None:
         """Limit a site's symbol by the maximum of all sides; a side that depends on the symbol removes the limit."""
         scope = self.store.scope
         for side in sides:

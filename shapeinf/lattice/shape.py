@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import overload
 
 from shapeinf.errors import AxisError, NotKnown
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 
 _INT = frozenset({int})
 
@@ -27,9 +27,9 @@ class Shape:
 
     __slots__ = ("dims",)
 
-    dims: tuple[Dim, ...] | None
+    dims: tuple[DimSize, ...] | None
 
-    def __init__(self, dims: Iterable[Dim] | None) -> None:
+    def __init__(self, dims: Iterable[DimSize] | None) -> None:
         """`dims` is None for an unknown rank."""
         self.dims = None if dims is None else tuple(dims)
 
@@ -48,17 +48,17 @@ class Shape:
         """True when every dim is an int."""
         return self.dims is not None and _INT.issuperset(map(type, self.dims))
 
-    def require(self) -> tuple[Dim, ...]:
+    def require(self) -> tuple[DimSize, ...]:
         """The dims; raises NotKnown when the rank is unknown."""
         if self.dims is None:
             raise NotKnown("the rank of an input is not known")
         return self.dims
 
     @overload
-    def __getitem__(self, index: int) -> Dim: ...
+    def __getitem__(self, index: int) -> DimSize: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Dim, ...]: ...
-    def __getitem__(self, index: int | slice) -> Dim | tuple[Dim, ...]:
+    def __getitem__(self, index: slice) -> tuple[DimSize, ...]: ...
+    def __getitem__(self, index: int | slice) -> DimSize | tuple[DimSize, ...]:
         """One dim, or a tuple of dims for a slice.
 
         Raises AxisError, an IndexError, for an axis out of range, NotKnown for a shape of unknown rank.
@@ -68,7 +68,7 @@ class Shape:
         except IndexError:
             raise AxisError(f"axis {index} is out of range", operands=(str(self),)) from None
 
-    def __iter__(self) -> Iterator[Dim]:
+    def __iter__(self) -> Iterator[DimSize]:
         """The dims in order."""
         return iter(self.require() if self.dims is None else self.dims)
 
@@ -130,9 +130,9 @@ class OptionalAxes(Shape):
 
     __slots__ = ("axes",)
 
-    axes: tuple[tuple[Dim, bool], ...]
+    axes: tuple[tuple[DimSize, bool], ...]
 
-    def __init__(self, axes: Iterable[tuple[Dim, bool]]) -> None:
+    def __init__(self, axes: Iterable[tuple[DimSize, bool]]) -> None:
         """(size, whether the axis may be absent) of each axis; an absent axis has size 1."""
         super().__init__(None)
         self.axes = tuple(axes)
@@ -142,7 +142,7 @@ class OptionalAxes(Shape):
         return OptionalAxes, (self.axes,)
 
     @property
-    def optional_sizes(self) -> tuple[Dim, ...]:
+    def optional_sizes(self) -> tuple[DimSize, ...]:
         """The sizes of the axes that may be absent."""
         return tuple(d for d, optional in self.axes if optional)
 

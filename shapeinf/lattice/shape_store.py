@@ -10,7 +10,7 @@ from shapeinf.constraints import ConstraintStore
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.constraints.records import Constraint
 from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, Interval, Scope
+from shapeinf.expr import Dimension, DimSize, Interval, Scope
 from shapeinf.expr.atoms import Symbol
 from shapeinf.expr.extremum import expand_maximum, minimum
 from shapeinf.expr.interval import Bounds, BoundsTable, as_interval, bounds_with
@@ -73,7 +73,7 @@ class ShapeStore(ConstraintStore):
         dims = tuple(map(self.canon, shape.dims))
         return shape if dims == shape.dims else Shape(dims)
 
-    def add_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
+    def add_equal(self, a: DimSize, b: DimSize, source: Source) -> DimSize:
         """As `ConstraintStore.add_equal`; an equation with a maximum that stays pending bounds both sides too."""
         if not self.scope.has_maxima or isinstance(a, int) or isinstance(b, int):
             return super().add_equal(a, b, source)
@@ -85,7 +85,7 @@ class ShapeStore(ConstraintStore):
                     self._bound(self.canon(side), bounds, source)
         return self.canon(result)
 
-    def try_equal(self, a: Dim, b: Dim, source: Source, accept: Callable[[Sequence[Dimension]], bool]) -> bool:
+    def try_equal(self, a: DimSize, b: DimSize, source: Source, accept: Callable[[Sequence[Dimension]], bool]) -> bool:
         """Add `a == b` if `accept`, called with the symbols that this changed, agrees; returns whether it holds now.
 
         Raises Contradiction and changes nothing when it cannot hold.
@@ -100,7 +100,7 @@ class ShapeStore(ConstraintStore):
             return False
         return True
 
-    def interval(self, d: Dim) -> Interval:
+    def interval(self, d: DimSize) -> Interval:
         """As `ConstraintStore.interval`; a lower bound below 0 is improved by maxima and by relations."""
         low, high = self.bounds(d)
         if low < 0 and isinstance(d, Dimension):
@@ -156,17 +156,17 @@ class ShapeStore(ConstraintStore):
                     self.add_le(2, d, source)
         return chosen
 
-    def _is_open(self, d: Dim) -> bool:
+    def _is_open(self, d: DimSize) -> bool:
         form = self.canon(d)
         open_symbol = isinstance(form, Dimension) and form.is_symbol and form.is_anonymous
         return open_symbol and form not in self.assumable  # those of inputs
 
-    def advise_le(self, a: Dim, b: Dim, source: Source) -> None:
+    def advise_le(self, a: DimSize, b: DimSize, source: Source) -> None:
         """Record that some runtimes require `a <= b`, unless it holds anyway."""
         if self.prove_le(a, b) is not True:
             self.advice.append(Constraint("relation", source, b - a, operands=(a, b)))
 
-    def assume_le(self, a: Dim, b: Dim, source: Source, *, include_user_sizes: bool = False) -> bool:
+    def assume_le(self, a: DimSize, b: DimSize, source: Source, *, include_user_sizes: bool = False) -> bool:
         """Assume `a <= b` if that only excludes assumable sizes; returns whether it holds from now on.
 
         With `include_user_sizes` it may exclude sizes of the user too, but never sizes that depend on data.
@@ -175,7 +175,7 @@ class ShapeStore(ConstraintStore):
             b - a, source, lambda difference: self.certain and self._is_assumable(difference, include_user_sizes)
         )
 
-    def assume_small(self, d: Dim, limit: int, source: Source) -> bool:
+    def assume_small(self, d: DimSize, limit: int, source: Source) -> bool:
         """Assume `d <= limit` if that only excludes sizes past all upper bounds; returns whether it holds from now on.
 
         A size without an upper bound may be as small as needed, a size with one as large as the bound. An assumption in
@@ -183,7 +183,7 @@ class ShapeStore(ConstraintStore):
         """
         return self._assume(limit - d, source, lambda difference: self._least_of_unbounded(difference)[0] >= 0)
 
-    def _assume(self, difference: Dim, source: Source, allowed: Callable[[Dimension], bool]) -> bool:
+    def _assume(self, difference: DimSize, source: Source, allowed: Callable[[Dimension], bool]) -> bool:
         """Assume `difference >= 0`, unless it is known or not `allowed`; returns whether it holds from now on."""
         difference = self.canon(difference)
         if not isinstance(difference, Dimension):
@@ -233,7 +233,7 @@ class ShapeStore(ConstraintStore):
         self.sizes.add_constraints(self, name, symbol)
         return symbol
 
-    def set_limit(self, unknown: Dimension, most: Dim) -> None:
+    def set_limit(self, unknown: Dimension, most: DimSize) -> None:
         """Set the symbolic upper limit of an unknown, which follows from its operator: not a constraint."""
         high = unknown.symbol.hi if unknown in self.origins else None
         self.scope.limits[unknown] = most if high is None or isinstance(most, int) else minimum(most, high)
@@ -292,7 +292,7 @@ class ShapeStore(ConstraintStore):
         other._share(self)
         return other
 
-    def under(self, condition: Dim, source: Source) -> ShapeStore:
+    def under(self, condition: DimSize, source: Source) -> ShapeStore:
         """A copy in which `condition >= 0` holds; this store where it cannot hold."""
         copy = self.copy()
         return copy if try_condition(copy, condition, source) else self

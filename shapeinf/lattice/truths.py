@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice.types import Condition, Element
 
 Truth = bool | Condition | None
 """The value of a condition: decided, symbolic, or unknown."""
 
 
-def nonnegative_condition(expression: Dim) -> bool | Condition:
+def nonnegative_condition(expression: DimSize) -> bool | Condition:
     """`expression >= 0`, decided for an int, else as a condition."""
     return expression >= 0 if isinstance(expression, int) else Condition(expression)
 

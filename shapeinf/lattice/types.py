@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import attrs
 
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES, WITHOUT_NUMPY_TYPE
 from shapeinf.lattice.shape import Shape
 
@@ -33,8 +33,8 @@ class Condition:
 class Quotient:
     """A fraction of dims, `numerator / denominator`, rounded once to the float type of its tensor."""
 
-    numerator: Dim
-    denominator: Dim
+    numerator: DimSize
+    denominator: DimSize
 
     def __str__(self) -> str:
         """`(h + 1)/(2)`."""
@@ -233,7 +233,7 @@ class Progression(PartialTensor):
 
     __slots__ = ("base", "steps")
 
-    def __init__(self, dtype: str | None, shape: Shape, base: Dim, steps: Iterable[int]) -> None:
+    def __init__(self, dtype: str | None, shape: Shape, base: DimSize, steps: Iterable[int]) -> None:
         """Raises ValueError where there is not one step for each axis."""
         super().__init__(dtype, shape, None)
         self.base = base
@@ -277,7 +277,7 @@ class BroadcastAxes(PartialTensor):
     __slots__ = ("others", "sizes")
 
     def __init__(
-        self, dtype: str | None, shape: Shape, sizes: Iterable[Dim | None], others: Iterable[Dim | None]
+        self, dtype: str | None, shape: Shape, sizes: Iterable[DimSize | None], others: Iterable[DimSize | None]
     ) -> None:
         """`sizes` is the shape of the tensor itself."""
         super().__init__(dtype, shape, None)
@@ -325,7 +325,7 @@ class HandleType(PartialTensor):
     __slots__ = ("depth", "length", "values")
 
     def __init__(
-        self, dtype: str | None, shape: Shape, values: Iterable[TensorType] | None, length: Dim | None = None
+        self, dtype: str | None, shape: Shape, values: Iterable[TensorType] | None, length: DimSize | None = None
     ) -> None:
         """`dtype` is "resource" or "variant", or "float32" for the flow of a TensorArray."""
         super().__init__(dtype, shape, None)
@@ -366,7 +366,7 @@ class SequenceType:
     __slots__ = ("depth", "element", "items", "length", "total")
     kind: ClassVar[Literal["sequence", "optional", "map"]] = "sequence"
 
-    def __init__(self, element: Type, length: Dim | None = None, items: tuple[Type, ...] | None = None) -> None:
+    def __init__(self, element: Type, length: DimSize | None = None, items: tuple[Type, ...] | None = None) -> None:
         """`length` is that of `items` where these are known."""
         self.element = element
         self.length = length if items is None else len(items)

@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.bitcast import reshape_is_bitcast
 from shapeinf.layout.counting import is_empty
@@ -64,7 +64,7 @@ def align_layouts(source: ArrayType, target: ArrayType, store: ConstraintStore |
     return aligned if reshape_is_bitcast(source, aligned, ignore_dtype=True, store=store) else None
 
 
-def _align(source: ArrayType, target: Sequence[Dim], proofs: Proofs) -> list[int] | None:
+def _align(source: ArrayType, target: Sequence[DimSize], proofs: Proofs) -> list[int] | None:
     """The target's dims, minor to major: for each group of source dims, in their order, the dims it becomes."""
     cuts = _cuts(source.sizes, target, proofs)
     groups = {}
@@ -92,7 +92,7 @@ def _check_reshape(source: ArrayType, target: ArrayType, store: ConstraintStore 
         raise LayoutError(f"{source} and {target} differ in their number of elements: not a reshape")
 
 
-def _cuts(source: Sequence[Dim], target: Sequence[Dim], proofs: Proofs) -> list[Cut]:
+def _cuts(source: Sequence[DimSize], target: Sequence[DimSize], proofs: Proofs) -> list[Cut]:
     """All cuts in order; equal dims are paired, dims of size 1 stand alone."""
     cuts: list[Cut] = [(0, 0)]
     end = (len(source), len(target))
@@ -109,7 +109,7 @@ def _cuts(source: Sequence[Dim], target: Sequence[Dim], proofs: Proofs) -> list[
     return cuts
 
 
-def _next_cut(source: Sequence[Dim], target: Sequence[Dim], cut: Cut, proofs: Proofs) -> Cut:
+def _next_cut(source: Sequence[DimSize], target: Sequence[DimSize], cut: Cut, proofs: Proofs) -> Cut:
     """The next cut after this one; the end where there is none."""
     i, j = cut
     if not any(proofs.equal(size, 0) for size in (*source, *target)):

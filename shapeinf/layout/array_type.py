@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import attrs
 
 from shapeinf.errors import LayoutError, LimitError, NotKnown
-from shapeinf.expr import Dim, Dimension, interval
+from shapeinf.expr import Dimension, DimSize, interval
 from shapeinf.layout.element_types import ElementType, element_type
 from shapeinf.layout.layout import MAX_INT, MAX_RANK, Layout, integer
 
@@ -36,14 +36,14 @@ class ArrayType:
     """
 
     dtype: str
-    dims: tuple[Dim | None, ...]
+    dims: tuple[DimSize | None, ...]
     layout: Layout
     dynamic: tuple[bool, ...]
 
     def __init__(
         self,
         dtype: str,
-        dims: Iterable[Dim | None],
+        dims: Iterable[DimSize | None],
         layout: Layout | None = None,
         dynamic: Iterable[bool] | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class ArrayType:
         return element_type(self.dtype)
 
     @property
-    def sizes(self) -> tuple[Dim, ...]:
+    def sizes(self) -> tuple[DimSize, ...]:
         """The dims, dynamic ones by their bound; LayoutError where one has none."""
         sizes = tuple(d for d in self.dims if d is not None)
         if len(sizes) != self.rank:
@@ -89,7 +89,7 @@ class ArrayType:
         return sizes
 
     @property
-    def elements(self) -> Dim:
+    def elements(self) -> DimSize:
         """The number of elements, dynamic dims counted by their bound; 1 for a scalar.
 
         >>> ArrayType("f32", (3, 5)).elements, ArrayType("f32", ()).elements
@@ -170,19 +170,19 @@ PhysicalType = ArrayType | TupleType | OpaqueType
 """A type of a value in memory."""
 
 
-def product(sizes: Iterable[Dim]) -> Dim:
+def product(sizes: Iterable[DimSize]) -> DimSize:
     """The product of sizes; 1 for none.
 
     >>> product([2, 3])
     6
     """
-    total: Dim = 1
+    total: DimSize = 1
     for size in sizes:
         total = total * size
     return total
 
 
-def _size(d: Dim | None) -> Dim | None:
+def _size(d: DimSize | None) -> DimSize | None:
     if d is None:
         return None
     if isinstance(d, Dimension):
@@ -199,7 +199,7 @@ def _size(d: Dim | None) -> Dim | None:
     return number
 
 
-def _check_overflow(sizes: tuple[Dim | None, ...], element: ElementType) -> None:
+def _check_overflow(sizes: tuple[DimSize | None, ...], element: ElementType) -> None:
     """Multiply the least values in order, as XLA does: an overflow before a 0 is an error."""
     least = element.bytes
     for size in sizes:
@@ -208,5 +208,5 @@ def _check_overflow(sizes: tuple[Dim | None, ...], element: ElementType) -> None
             raise LayoutError("the bytes of the array pass 63 bits")
 
 
-def _dim_text(size: Dim | None, dynamic: bool) -> str:
+def _dim_text(size: DimSize | None, dynamic: bool) -> str:
     return "?" if size is None else f"<={size}" if dynamic else str(size)

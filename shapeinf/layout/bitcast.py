@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.constraints import ConstraintStore
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.edits import permute_dims
@@ -27,7 +27,7 @@ from shapeinf.layout.tiling import Index
 MAX_COMPARED = 1 << 16
 """Padded arrays of more elements are compared at a few of them, which can only prove a difference."""
 
-Parts = list[tuple[int, tuple[int, ...], Dim]]
+Parts = list[tuple[int, tuple[int, ...], DimSize]]
 """A physical dim as parts of logical dims, major first: the dim, the path of its splits, and the size."""
 
 
@@ -35,8 +35,8 @@ Parts = list[tuple[int, tuple[int, ...], Dim]]
 class Digit:
     """One digit of the number of an element: its values are `0..size-1`, each `stride` elements apart in memory."""
 
-    size: Dim
-    stride: Dim
+    size: DimSize
+    stride: DimSize
 
 
 def reshape_is_bitcast(
@@ -152,7 +152,7 @@ def index_digits(array: ArrayType, order: tuple[int, ...], proofs: Proofs) -> li
             joined = []
         physical = outer + inner
     unsorted = []
-    stride: Dim = 1
+    stride: DimSize = 1
     for d, path, values in reversed([part for parts in physical for part in parts]):
         if not proofs.equal(values, 1):
             unsorted.append(((order.index(d), path), Digit(values, stride)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from shapeinf.constraints import ConstraintStore
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.layout import Layout, Split, integer, permutation
 from shapeinf.layout.proofs import Proofs
@@ -45,7 +45,7 @@ def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None)
 
 
 def insert_dim(
-    array: ArrayType, index: int, size: Dim | None, *, dynamic: bool = False, minor: bool = False
+    array: ArrayType, index: int, size: DimSize | None, *, dynamic: bool = False, minor: bool = False
 ) -> ArrayType:
     """The array with a new dim before dim `index`, in memory the most major one, or with `minor` the most minor.
 

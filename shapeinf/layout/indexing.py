@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.layout import integer
@@ -15,7 +15,7 @@ from shapeinf.layout.sizes import physical_elements
 from shapeinf.layout.tiling import Index, tile_steps
 
 
-def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore | None = None) -> Dim:
+def linear_index(array: ArrayType, index: Sequence[DimSize], store: ConstraintStore | None = None) -> DimSize:
     """The linear index in memory, counted in elements, of the element at an index, through all tiles of the layout.
 
     Index and dims may be symbolic; LayoutError where the index is certainly outside. XLA checks this in debug builds
@@ -25,11 +25,11 @@ def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore 
     >>> linear_index(ArrayType("f32", (3, 5), Layout((1, 0), tiles=[(2, 2)])), (2, 3))
     17
     """
-    linear: Dim = unchecked_linear_index(array, check_index(array, index, store))
+    linear: DimSize = unchecked_linear_index(array, check_index(array, index, store))
     return linear
 
 
-def check_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore | None = None) -> list[Dim]:
+def check_index(array: ArrayType, index: Sequence[DimSize], store: ConstraintStore | None = None) -> list[DimSize]:
     """The index of an element. Raises LayoutError where it is certainly outside of the array."""
     if len(index) != array.rank:
         raise LayoutError(f"an index of {array} has {array.rank} numbers, not {len(index)}")
@@ -53,7 +53,7 @@ def unchecked_linear_index(array: ArrayType, index: Sequence[Index]) -> Index:
     return total
 
 
-def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = None) -> tuple[Dim, ...] | None:
+def multi_index(array: ArrayType, linear: DimSize, store: ConstraintStore | None = None) -> tuple[DimSize, ...] | None:
     """The index of the element at a linear index in memory; None for padding.
 
     LayoutError where it is certainly outside of the memory of the array. On symbolic sizes, a position that may be
@@ -88,7 +88,7 @@ def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = N
         if any(proofs.less_equal(size, along) for size, along in zip(tile.group_sizes, joined, strict=True)):
             return None
         physical = tile.ungroup(joined)
-    index: list[Dim] = [0] * array.rank
+    index: list[DimSize] = [0] * array.rank
     for d, along in zip(array.layout.major_to_minor, physical, strict=True):
         index[d] = along
     return tuple(index)
@@ -174,5 +174,5 @@ def _dim_values(array: ArrayType, values: Sequence[int] | None, name: str, defau
     return [integer(v, name, 0) for v in values]
 
 
-def _check_number(index: Dim) -> Dim:
+def _check_number(index: DimSize) -> DimSize:
     return index if isinstance(index, Dimension) else integer(index, "an index", -(1 << 63))

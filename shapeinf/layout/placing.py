@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError, LimitError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.layout.array_type import ArrayType
 from shapeinf.layout.indexing import check_index, linear_index, multi_index, unchecked_linear_index
 from shapeinf.layout.layout import Layout, permutation
@@ -72,7 +72,7 @@ def _minor_to_major(dims: Iterable[int]) -> tuple[int, ...]:
     return permutation(dims, "minor_to_major")
 
 
-def _dims(dims: Iterable[Dim]) -> tuple[Dim, ...]:
+def _dims(dims: Iterable[DimSize]) -> tuple[DimSize, ...]:
     return tuple(dims)
 
 
@@ -94,7 +94,7 @@ class PaddedLayout:
     """
 
     minor_to_major: tuple[int, ...] = attrs.field(converter=_minor_to_major)
-    padded_dimensions: tuple[Dim, ...] = attrs.field(converter=_dims)
+    padded_dimensions: tuple[DimSize, ...] = attrs.field(converter=_dims)
     padding_value: Any = 0
 
     def __attrs_post_init__(self) -> None:
@@ -117,7 +117,7 @@ class PaddedLayout:
                 raise LayoutError(f"dim {d} of {array} is {size}, but its padded size is {padded}")
         return ArrayType(array.dtype, self.padded_dimensions, Layout(self.minor_to_major))
 
-    def linear_index(self, array: ArrayType, index: Sequence[Dim], store: ConstraintStore | None = None) -> Dim:
+    def linear_index(self, array: ArrayType, index: Sequence[DimSize], store: ConstraintStore | None = None) -> DimSize:
         """The linear index in memory, counted in elements with padding, of the element of an array at an index.
 
         Index and sizes may be symbolic; LayoutError where the index is certainly outside of the array without padding.
@@ -128,8 +128,8 @@ class PaddedLayout:
         return linear_index(self.padded(array, store), check_index(array, index, store), store)
 
     def multi_index(
-        self, array: ArrayType, linear: Dim, store: ConstraintStore | None = None
-    ) -> tuple[Dim, ...] | None:
+        self, array: ArrayType, linear: DimSize, store: ConstraintStore | None = None
+    ) -> tuple[DimSize, ...] | None:
         """The index of the element of an array at a linear index in memory; None for padding.
 
         LayoutError where the linear index is certainly outside of the memory. On symbolic sizes, a position that may be
@@ -162,7 +162,7 @@ class PaddedLayout:
         return lay_out(self.pad(values), Layout(self.minor_to_major))
 
 
-def _fill(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.NDArray[Any]:
+def _fill(array: npt.NDArray[Any], dims: tuple[DimSize, ...], value: Any) -> npt.NDArray[Any]:
     """An array of these dims filled with the value, of a type that holds it and the elements of `array`."""
     sizes = [d for d in dims if isinstance(d, int)]
     if len(sizes) != len(dims):
@@ -182,7 +182,7 @@ def _fill(array: npt.NDArray[Any], dims: tuple[Dim, ...], value: Any) -> npt.NDA
     return filled
 
 
-def _check_room(room: Dim) -> None:
+def _check_room(room: DimSize) -> None:
     if isinstance(room, Dimension):
         raise LayoutError(f"memory of symbolic size cannot be laid out: {room}")
     if room > MAX_PLACED:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shapeinf.constraints import ConstraintStore
-from shapeinf.expr import Dim, Dimension, exact_quotient
+from shapeinf.expr import Dimension, DimSize, exact_quotient
 from shapeinf.expr.dimension import scope_of
 
 
 class Proofs:
     """Answers from the constraints of a store; without one, from the declared bounds of the symbols."""
 
-    def __init__(self, store: ConstraintStore | None, dims: Iterable[Dim | None]) -> None:
+    def __init__(self, store: ConstraintStore | None, dims: Iterable[DimSize | None]) -> None:
         """`dims` are the dims of the queries; they determine the scope."""
         scope = scope_of(d for d in dims if d is not None)
         self.store = store if store is not None or scope is None else ConstraintStore(scope)
 
-    def equal(self, a: Dim, b: Dim) -> bool | None:
+    def equal(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a == b` always (True), never (False), or not decided (None)."""
         if not isinstance(a, Dimension) and not isinstance(b, Dimension):
             return a == b
@@ -25,21 +25,21 @@ class Proofs:
         answer = self.store.prove_eq(a, b)
         return True if answer is None and self.store.bounds(a - b) == (0, 0) else answer
 
-    def less_equal(self, a: Dim, b: Dim) -> bool | None:
+    def less_equal(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a <= b` always, never, or not decided."""
         if not isinstance(a, Dimension) and not isinstance(b, Dimension):
             return a <= b
         assert self.store is not None
         return self.store.prove_le(a, b)
 
-    def quotient(self, dividend: Dim, divisor: int) -> Dim | None:
+    def quotient(self, dividend: DimSize, divisor: int) -> DimSize | None:
         """`dividend / divisor` where that is always an integer, else None."""
         quotient = exact_quotient(dividend, divisor)
         if quotient is None and self.store is not None and self.store.divides(divisor, dividend):
             return dividend // divisor
         return quotient
 
-    def differ(self, a: Dim, b: Dim) -> bool | None:
+    def differ(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a != b` always, never, or not decided."""
         return negate(self.equal(a, b))
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.layout.array_type import TOKEN, ArrayType, PhysicalType, TupleType, product
 from shapeinf.layout.counting import is_empty
 from shapeinf.layout.layout import integer
@@ -25,7 +25,7 @@ def stored_bits(array: ArrayType) -> int:
     return array.layout.element_size_in_bits or 8 * array.element.bytes
 
 
-def byte_size(value: PhysicalType, pointer_size: int = POINTER_SIZE) -> Dim:
+def byte_size(value: PhysicalType, pointer_size: int = POINTER_SIZE) -> DimSize:
     """The bytes of the elements without padding; of a tuple, those of its table of pointers.
 
     Tiles and tail padding do not count, as in XLA: `physical_byte_size` counts them. Dynamic dims count their bound,
@@ -42,7 +42,7 @@ def byte_size(value: PhysicalType, pointer_size: int = POINTER_SIZE) -> Dim:
     return 0 if value == TOKEN else pointer_size
 
 
-def physical_elements(array: ArrayType) -> Dim:
+def physical_elements(array: ArrayType) -> DimSize:
     """The number of elements that fit the memory: all tiles full, and the tail padding.
 
     XLA applies the first tile only and has no `*`; here every tile is padded.
@@ -57,7 +57,7 @@ def physical_elements(array: ArrayType) -> Dim:
     return elements if tail == 1 else ceildiv(elements, tail) * tail
 
 
-def physical_byte_size(array: ArrayType) -> Dim:
+def physical_byte_size(array: ArrayType) -> DimSize:
     """The bytes of the array in memory, with all padding.
 
     >>> from shapeinf.layout.layout import Layout
@@ -67,7 +67,7 @@ def physical_byte_size(array: ArrayType) -> Dim:
     return _bytes(physical_elements(array), stored_bits(array))
 
 
-def data_byte_size(array: ArrayType, store: ConstraintStore | None = None) -> Dim:
+def data_byte_size(array: ArrayType, store: ConstraintStore | None = None) -> DimSize:
     """The bytes up to the end of the last element that is not padding.
 
     XLA applies the first tile only. LayoutError where it is not known whether the array has elements, and where a tile
@@ -85,16 +85,16 @@ def data_byte_size(array: ArrayType, store: ConstraintStore | None = None) -> Di
     if any(len(after) > len(before) - before.count("*") for before, after in pairwise(array.layout.tiles)):
         raise LayoutError(f"the tiles of {array} overlap in dims: which element is last is not known")
     tiles, dims = tile_steps(array)
-    index: list[Dim] = [array.sizes[d] - 1 for d in array.layout.major_to_minor]
+    index: list[DimSize] = [array.sizes[d] - 1 for d in array.layout.major_to_minor]
     for tile in tiles:
         index = tile.apply(index)
-    last: Dim = 0
+    last: DimSize = 0
     for size, along in zip(dims, index, strict=True):
         last = last * size + along
     return _bytes(last + 1, stored_bits(array))
 
 
-def strides(array: ArrayType) -> tuple[Dim, ...]:
+def strides(array: ArrayType) -> tuple[DimSize, ...]:
     """The distance of neighbors along each dim, in elements.
 
     LayoutError where the layout has tiles, since the distance then varies.
@@ -105,15 +105,15 @@ def strides(array: ArrayType) -> tuple[Dim, ...]:
     if array.layout.tiles:
         raise LayoutError(f"{array} is tiled: its elements have no strides")
     sizes = array.sizes
-    distances: list[Dim] = [1] * array.rank
-    stride: Dim = 1
+    distances: list[DimSize] = [1] * array.rank
+    stride: DimSize = 1
     for d in array.layout.minor_to_major:
         distances[d] = stride
         stride = stride * sizes[d]
     return tuple(distances)
 
 
-def byte_strides(array: ArrayType) -> tuple[Dim, ...]:
+def byte_strides(array: ArrayType) -> tuple[DimSize, ...]:
     """The distance of neighbors along each dim, in bytes, as in numpy.
 
     LayoutError where elements are packed into parts of bytes, or tiled.
@@ -127,5 +127,5 @@ def byte_strides(array: ArrayType) -> tuple[Dim, ...]:
     return tuple(stride * (bits // 8) for stride in strides(array))
 
 
-def _bytes(elements: Dim, bits: int) -> Dim:
+def _bytes(elements: DimSize, bits: int) -> DimSize:
     return ceildiv(elements * bits, 8)

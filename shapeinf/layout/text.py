@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from shapeinf.errors import DimSyntaxError, LayoutError, LayoutSyntaxError, LimitError
-from shapeinf.expr import Dim, Scope, parse_dim
+from shapeinf.expr import DimSize, Scope, parse_dim
 from shapeinf.layout.array_type import MAX_NESTING, OPAQUE, TOKEN, ArrayType, PhysicalType, TupleType
 from shapeinf.layout.element_types import BY_TEXT_NAME
 from shapeinf.layout.layout import Layout, Split
@@ -144,7 +144,7 @@ class _Reader:
 
     def _array(self, dtype: str, begin: int) -> ArrayType:
         self._expect("[")
-        dims: list[tuple[Dim | None, bool]] = []
+        dims: list[tuple[DimSize | None, bool]] = []
         if not self._take("]"):
             dims = self._list(self._dim)
             self._expect("]")
@@ -158,7 +158,7 @@ class _Reader:
             at = brace if layout is not None and layout.rank != len(dims) else begin
             raise self._error(f"a valid array ({error})", at) from None
 
-    def _dim(self) -> tuple[Dim | None, bool]:
+    def _dim(self) -> tuple[DimSize | None, bool]:
         if self._take("?"):
             return None, True
         dynamic = self._take("<=")
@@ -167,7 +167,7 @@ class _Reader:
             return self._integer("a size"), dynamic
         return self._expression(self.scope), dynamic
 
-    def _expression(self, scope: Scope) -> Dim:
+    def _expression(self, scope: Scope) -> DimSize:
         """A symbolic dim: up to the next comma or bracket outside of parentheses and backquotes."""
         begin, depth, quoted = self.at, 0, False
         while self.at < len(self.text):

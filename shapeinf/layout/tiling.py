@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from shapeinf.expr import Dim, ceildiv
+from shapeinf.expr import DimSize, ceildiv
 from shapeinf.layout.array_type import ArrayType, product
 from shapeinf.layout.layout import Tile
 
@@ -29,13 +29,13 @@ class TileStep:
         added: the number of dims of size 1 added at the front where the tile is longer.
     """
 
-    dims: tuple[Dim, ...]
+    dims: tuple[DimSize, ...]
     groups: tuple[tuple[int, ...], ...]
     tile: tuple[int | None, ...]
     added: int
 
     @classmethod
-    def from_tile(cls, tile: Tile, dims: tuple[Dim, ...]) -> TileStep:
+    def from_tile(cls, tile: Tile, dims: tuple[DimSize, ...]) -> TileStep:
         """This tile, applied to these physical dims."""
         added = max(len(tile) - len(dims), 0)
         dims = (1,) * added + dims
@@ -52,12 +52,12 @@ class TileStep:
         return cls(dims, tuple(groups), tuple(sizes), added)
 
     @property
-    def group_sizes(self) -> list[Dim]:
+    def group_sizes(self) -> list[DimSize]:
         """The sizes of the groups."""
         return [product(self.dims[i] for i in group) for group in self.groups]
 
     @property
-    def result(self) -> tuple[Dim, ...]:
+    def result(self) -> tuple[DimSize, ...]:
         """The physical dims after it."""
         outer = [size if t is None else ceildiv(size, t) for size, t in zip(self.group_sizes, self.tile, strict=True)]
         return (*outer, *(t for t in self.tile if t is not None))
@@ -93,13 +93,13 @@ class TileStep:
         return index[self.added :]
 
 
-def physical_dims(array: ArrayType) -> tuple[Dim, ...]:
+def physical_dims(array: ArrayType) -> tuple[DimSize, ...]:
     """The dims in the order of memory, major to minor, before any tile."""
     sizes = array.sizes
     return tuple(sizes[d] for d in array.layout.major_to_minor)
 
 
-def tile_steps(array: ArrayType) -> tuple[list[TileStep], tuple[Dim, ...]]:
+def tile_steps(array: ArrayType) -> tuple[list[TileStep], tuple[DimSize, ...]]:
     """The tiles one after the other, and the dims at the end, which are row-major in memory."""
     dims = physical_dims(array)
     steps = []

@@ -12,7 +12,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.explain.causes import Roots
 from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.explain.unknowns import cause_of
-from shapeinf.expr import Dim, maximum
+from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import HandleType, Shape, TensorType, Type
 from shapeinf.layout import Layout, equal, reshape_is_bitcast
 from shapeinf.memory.layouts import LayoutAssignment, physical_array
@@ -79,7 +79,7 @@ class TimelineBuilder:
         value = self._types(live_range)[0]
         return value if isinstance(value, TensorType) and value.dtype == "resource" else None
 
-    def steady_size(self, live_range: LiveRange) -> Dim | None:
+    def steady_size(self, live_range: LiveRange) -> DimSize | None:
         """The bytes of a value; None where the types of trips differ, even if their largest sizes are equal."""
         runs = live_range.instance.runs
         steady = live_range.cause or len(runs) == 1 or len({self._type_index(r, live_range.slot) for r in runs}) == 1
@@ -120,7 +120,7 @@ class TimelineBuilder:
         if key not in self._merged:
             sizes = [self._size_of_type(run, index, layout) for index in dict.fromkeys(indices)]
             unsized = next((size for size in sizes if size.bytes is None), None)
-            known: list[Dim] = [size.bytes for size in sizes if size.bytes is not None]
+            known: list[DimSize] = [size.bytes for size in sizes if size.bytes is not None]
             self._merged[key] = unsized or Size(self.store.canon(maximum(*known)))
         return self._merged[key]
 

@@ -12,7 +12,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.cases import Cases
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import UnknownNameError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.buffers import TimelineBuilder
@@ -123,29 +123,29 @@ class Memory:
         return tuple([buffer for buffer in self.timeline.buffers if buffer.size is None])
 
     @cached_property
-    def weights(self) -> Dim:
+    def weights(self) -> DimSize:
         """The bytes of all constants of known size, in bodies too."""
         return self._total("weight")
 
     @cached_property
-    def inputs(self) -> Dim:
+    def inputs(self) -> DimSize:
         """The bytes of all inputs of known size."""
         return self._total("input")
 
     @cached_property
-    def outputs(self) -> Dim:
+    def outputs(self) -> DimSize:
         """The bytes of all outputs of known size that nodes compute."""
         return self._total("output")
 
     @cached_property
-    def activations(self) -> Dim:
+    def activations(self) -> DimSize:
         """The bytes of all other computed values of known size, in bodies too."""
         return self._total("activation")
 
     @cached_property
     def upper_bounds(self) -> dict[Role, int | None]:
         """The upper bounds of the totals by role, in bytes; None for one without."""
-        totals: dict[Role, Dim] = {
+        totals: dict[Role, DimSize] = {
             "weight": self.weights,
             "input": self.inputs,
             "output": self.outputs,
@@ -154,7 +154,7 @@ class Memory:
         return {role: self.store.interval(total).hi for role, total in totals.items()}
 
     @cached_property
-    def bodies(self) -> Dim:
+    def bodies(self) -> DimSize:
         """The bytes of the activations of known size inside bodies and functions."""
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
         return sum_dims(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
@@ -226,6 +226,6 @@ class Memory:
         totals = (self.weights, self.inputs, self.outputs, self.activations, self.bodies)
         return PickledMemory, (self.peak, *totals, self.unsized, self.upper_bounds, self.chosen_at)
 
-    def _total(self, role: Role) -> Dim:
+    def _total(self, role: Role) -> DimSize:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]
         return sum_dims(self.store.scope, sizes)

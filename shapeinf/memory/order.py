@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.expr import Dimension, DimSize, evaluate
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.buffers import TimelineBuilder
@@ -47,7 +47,7 @@ def least_timeline(
     return best, binding
 
 
-def typical_binding(store: ShapeStore, sizes: Sequence[Dim]) -> dict[str, int]:
+def typical_binding(store: ShapeStore, sizes: Sequence[DimSize]) -> dict[str, int]:
     """A value for each symbol of these sizes: 64, or the bound nearest to it."""
     symbols = {symbol for size in sizes if isinstance(size, Dimension) for symbol in size.symbols()}
     binding = {}
@@ -57,7 +57,7 @@ def typical_binding(store: ShapeStore, sizes: Sequence[Dim]) -> dict[str, int]:
     return dict(sorted(binding.items()))
 
 
-def bytes_at(size: Dim | None, binding: Mapping[str, int]) -> int:
+def bytes_at(size: DimSize | None, binding: Mapping[str, int]) -> int:
     """A size at a binding; 0 where it is not defined there, which is good enough to compare orders."""
     if size is None or isinstance(size, int):
         return size or 0
@@ -70,7 +70,7 @@ def bytes_at(size: Dim | None, binding: Mapping[str, int]) -> int:
 def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
     """The most bytes of activations and outputs alive at one program point."""
     change = [0] * (len(timeline.points) + 1)
-    known: dict[Dim | None, int] = {}
+    known: dict[DimSize | None, int] = {}
     for buffer in timeline.buffers:
         if buffer.role in ("activation", "output"):
             size = known.get(buffer.size)

@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol
 
 import attrs
 
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.html import html_block, html_rows
 from shapeinf.memory.peak.pickled import PickledPeak
 from shapeinf.memory.timeline import Buffer, Role
@@ -31,11 +31,11 @@ class PickledMemory(Pickled):
     """
 
     peak: PickledPeak
-    weights: Dim
-    inputs: Dim
-    outputs: Dim
-    activations: Dim
-    bodies: Dim
+    weights: DimSize
+    inputs: DimSize
+    outputs: DimSize
+    activations: DimSize
+    bodies: DimSize
     unsized: tuple[Buffer, ...]
     upper_bounds: dict[Role, int | None]
     chosen_at: dict[str, int] | None
@@ -59,19 +59,19 @@ class MemoryTotals(Protocol):
         """The peak, whose `str` is its formula."""
 
     @property
-    def weights(self) -> Dim:
+    def weights(self) -> DimSize:
         """Bytes of constants."""
 
     @property
-    def inputs(self) -> Dim:
+    def inputs(self) -> DimSize:
         """Bytes of inputs."""
 
     @property
-    def outputs(self) -> Dim:
+    def outputs(self) -> DimSize:
         """Bytes of outputs."""
 
     @property
-    def activations(self) -> Dim:
+    def activations(self) -> DimSize:
         """Bytes of all other values."""
 
     @property
@@ -103,5 +103,5 @@ def _rows(memory: MemoryTotals, with_peak: bool) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _bytes(total: Dim) -> str:
+def _bytes(total: DimSize) -> str:
     return exact_bytes(total) if isinstance(total, int) else str(total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import (
     HandleType,
     MapType,
@@ -26,7 +26,7 @@ from shapeinf.solver.long_dims import product_of, sum_dims
 class Size(NamedTuple):
     """The bytes of a value; None where they are unknown, and then `cause` has the reason."""
 
-    bytes: Dim | None
+    bytes: DimSize | None
     cause: str = ""
 
 
@@ -149,7 +149,7 @@ def _size_of_container(store: ShapeStore, container: SequenceType) -> Size:
 _TOO_LONG = "its size, or the formula of it, is too long"
 
 
-def _size_or_cause(total: Dim | None) -> Size:
+def _size_or_cause(total: DimSize | None) -> Size:
     return Size(None, _TOO_LONG) if total is None else Size(total)
 
 

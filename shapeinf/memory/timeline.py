@@ -6,7 +6,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.layout import Layout
 
@@ -39,7 +39,7 @@ class Buffer:
     """
 
     name: str
-    size: Dim | None
+    size: DimSize | None
     birth: int
     death: int
     role: Role

@@ -21,7 +21,7 @@ from typing import Any
 
 import attrs
 
-from shapeinf.expr import Dim, Dimension, substitute
+from shapeinf.expr import Dimension, DimSize, substitute
 from shapeinf.lattice import BoundedTensor, Progression, TensorType, Type
 from shapeinf.ops.cost import CostContext
 
@@ -50,9 +50,9 @@ class Positions:
     `step` is None where they depend on `i` in an unknown way; `low` and `high` are None where they are not known.
     """
 
-    step: Dim | None
-    low: Dim | None = None
-    high: Dim | None = None
+    step: DimSize | None
+    low: DimSize | None = None
+    high: DimSize | None = None
 
     @property
     def are_equal_in_all_items(self) -> bool:
@@ -120,7 +120,7 @@ def contents_positions(type_: Type | None, number: Dimension, axis: int | None =
 
 def _evenly_spaced(type_: Progression, number: Dimension, axis: int | None) -> Positions:
     """The positions that an evenly spaced tensor has along the axis of items, and the span of the others."""
-    step: Dim = 0
+    step: DimSize = 0
     low = high = type_.base
     for k, (size, own) in enumerate(zip(type_.shape, type_.steps, strict=True)):
         if k == axis:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import Condition, ShapeStore, Type
 
 
@@ -44,7 +44,7 @@ class Body(Protocol):
         of runs is exhausted.
         """
 
-    def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
+    def repeat(self, trips: DimSize, number: Dimension | None = None) -> None:
         """Record that the last run stands for `trips` runs instead of one.
 
         `number` is the symbol in it that stands for the number of a trip, from 0 on.

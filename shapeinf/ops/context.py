@@ -13,7 +13,7 @@ from typing import Final, NoReturn, overload
 from shapeinf.compilation import mypyc_attr
 from shapeinf.constraints.conditions import excludes
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, Interval
+from shapeinf.expr import Dimension, DimSize, Interval
 from shapeinf.expr.atoms import Symbol
 from shapeinf.lattice import (
     Alternatives,
@@ -40,9 +40,9 @@ MAX_RANK = 1000
 """The largest rank that a rule may require: a larger one is that of a damaged file."""
 
 
-Terms = Mapping[str, "Dim | str | tuple[int, int]"]
+Terms = Mapping[str, "DimSize | str | tuple[int, int]"]
 """The parameters in the formula of a size, by name, such as the kernel and the stride of a window."""
-SizeTerms = dict[Dim, Terms]
+SizeTerms = dict[DimSize, Terms]
 
 _NO_BODIES: Final[Mapping[str, Body]] = MappingProxyType({})
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
@@ -107,10 +107,10 @@ class InferenceContext:
         return Source(self.site, message)
 
     @overload
-    def merge(self, a: Dim, b: Dim, message: str | None = None) -> Dim: ...
+    def merge(self, a: DimSize, b: DimSize, message: str | None = None) -> DimSize: ...
     @overload
     def merge(self, a: Shape, b: Shape, message: str | None = None) -> Shape: ...
-    def merge(self, a: Dim | Shape, b: Dim | Shape, message: str | None = None) -> Dim | Shape:
+    def merge(self, a: DimSize | Shape, b: DimSize | Shape, message: str | None = None) -> DimSize | Shape:
         """Add that two dims or shapes are equal; the merged one. Raises ShapeError where they cannot be equal.
 
         The error has `message`, by default TensorFlow's text.
@@ -143,15 +143,15 @@ class InferenceContext:
                     raise ShapeError(f"Dimension {i} in both shapes must be equal, but are {x} and {y}. {where}")
         return merge_shape(self.store, a, b, self.source("shapes must be equal"))
 
-    def at_least(self, d: Dim, bound: Dim, message: str) -> None:
+    def at_least(self, d: DimSize, bound: DimSize, message: str) -> None:
         """Add `d >= bound`. Raises Contradiction."""
         self._add_le(bound, d, message)
 
-    def at_most(self, d: Dim, bound: Dim, message: str) -> None:
+    def at_most(self, d: DimSize, bound: DimSize, message: str) -> None:
         """Add `d <= bound`. Raises Contradiction."""
         self._add_le(d, bound, message)
 
-    def assume_at_most(self, d: Dim, bound: Dim, message: str, *, include_user_sizes: bool = False) -> bool:
+    def assume_at_most(self, d: DimSize, bound: DimSize, message: str, *, include_user_sizes: bool = False) -> bool:
         """Assume `d <= bound`, without which the node runs but has another output; returns whether it is assumed.
 
         Only sizes without a least size of the user are assumed, with `include_user_sizes` also those with one, for
@@ -161,15 +161,15 @@ class InferenceContext:
             d, bound, Source(self.site, message, assumed=True), include_user_sizes=include_user_sizes
         )
 
-    def assume_small(self, d: Dim, limit: int, message: str) -> bool:
+    def assume_small(self, d: DimSize, limit: int, message: str) -> bool:
         """Assume `d <= limit` of a size without an upper bound; returns whether it is assumed."""
         return self.store.assume_small(d, limit, Source(self.site, message, assumed=True))
 
-    def advise_at_most(self, d: Dim, bound: Dim, message: str) -> None:
+    def advise_at_most(self, d: DimSize, bound: DimSize, message: str) -> None:
         """Record `d <= bound` as a requirement of some runtimes that is not in the operator's definition."""
         self.store.advise_le(d, bound, Source(self.site, message, assumed=True))
 
-    def _add_le(self, a: Dim, b: Dim, message: str) -> None:
+    def _add_le(self, a: DimSize, b: DimSize, message: str) -> None:
         if self.store.bounds(a)[1] <= self.store.bounds(b)[0]:
             return
         try:
@@ -195,7 +195,7 @@ class InferenceContext:
             return self.store
         return self.store.under(condition.expression, self.source("the condition of the branch"))
 
-    def select(self, condition: Condition, a: Dim, b: Dim) -> Dim | None:
+    def select(self, condition: Condition, a: DimSize, b: DimSize) -> DimSize | None:
         """A dim that is `a` where an undecided condition holds, and `b` where it does not; None where none is found."""
         sides = condition, logical_not(condition)
         if any(isinstance(side, Condition) and excludes(self.store, side.expression) for side in sides):
@@ -203,14 +203,14 @@ class InferenceContext:
         first, second = map(self.store_under, sides)
         return Alternatives((first,), (second,), lambda symbol: False).common(a, b)
 
-    def divisible(self, d: Dim, divisor: int, message: str) -> None:
+    def divisible(self, d: DimSize, divisor: int, message: str) -> None:
         """Add that `divisor` divides `d`. Raises Contradiction."""
         try:
             self.store.add_divisible(d, divisor, self.source(message))
         except Contradiction as error:
             raise Contradiction(message, error.first, error.second, (str(d), str(divisor))) from None
 
-    def expect(self, a: Dim | Shape, b: Dim | Shape, message: str) -> None:
+    def expect(self, a: DimSize | Shape, b: DimSize | Shape, message: str) -> None:
         """Add the equality of two sizes or shapes on which the outputs do not depend.
 
         Where they cannot be equal, the node fails at run time: that is a warning, and the outputs stay known.
@@ -244,7 +244,7 @@ class InferenceContext:
             for t in self._stated
         ]
 
-    def same_count(self, total: Dim, known: Dim, message: str) -> None:
+    def same_count(self, total: DimSize, known: DimSize, message: str) -> None:
         """Add that the number of elements (`total`) is the one that the node requires (`known`).
 
         Named dims are at least 1 by policy only: a node that requires a symbolic number to be 0 violates the policy
@@ -255,7 +255,7 @@ class InferenceContext:
         else:
             self.merge(total, known, message)
 
-    def describe_size(self, size: Dim, **terms: Dim | str | tuple[int, int]) -> None:
+    def describe_size(self, size: DimSize, **terms: DimSize | str | tuple[int, int]) -> None:
         """Record the parameters in the formula of an output size, if an explanation requests them."""
         if self.size_terms is not None:
             self.size_terms[size] = terms
@@ -276,7 +276,7 @@ class InferenceContext:
         self._note_unknowns(first_atom)
         return shape
 
-    def broadcast_dim(self, a: Dim, b: Dim) -> Dim:
+    def broadcast_dim(self, a: DimSize, b: DimSize) -> DimSize:
         """Numpy broadcasting of two sizes."""
         first_atom = len(self.store.scope.atoms)
         size = broadcast_dim(self.store, a, b, self.source("operands must broadcast"))
@@ -293,7 +293,7 @@ class InferenceContext:
         self.created_unknowns = True
         return self.store.relaxer.shape(old, new, self._relax_site())
 
-    def relax_dim(self, old: Dim, new: Dim) -> Dim:
+    def relax_dim(self, old: DimSize, new: DimSize) -> DimSize:
         """The join of two sizes of which either may be true."""
         self.created_unknowns = True
         return self.store.relaxer.dim(old, new, self._relax_site())
@@ -363,7 +363,7 @@ class InferenceContext:
 
     # -- queries and unknowns ----------------------------------------------------------------------------------------
 
-    def numel(self, dims: Iterable[Dim]) -> Dim:
+    def numel(self, dims: Iterable[DimSize]) -> DimSize:
         """The number of elements."""
         return prod(dims)
 
@@ -377,13 +377,13 @@ class InferenceContext:
         self.created_unknowns = True
         return self.store.new_size(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
-    def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
+    def fresh_at_most(self, most: DimSize, hint: str, lo: int = 0) -> Dimension:
         """A new unknown with the symbolic upper limit `most`, which holds by definition and is no constraint."""
         symbol = self.fresh(hint, lo, self.interval(most).hi)
         self.store.set_limit(symbol, most)
         return symbol
 
-    def limit(self, unknown: Dimension, most: Dim) -> None:
+    def limit(self, unknown: Dimension, most: DimSize) -> None:
         """Set the upper limit of an unknown of this call, unless the limit contains unknowns itself."""
         if isinstance(most, int):
             low, high = self.store.bounds(unknown)
@@ -391,7 +391,7 @@ class InferenceContext:
         if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
             self.store.set_limit(unknown, most)
 
-    def limit_of(self, unknown: Dimension) -> Dim | None:
+    def limit_of(self, unknown: Dimension) -> DimSize | None:
         """The symbolic upper limit of an unknown; None where it has none."""
         return self.store.scope.limits.get(unknown)
 
@@ -406,15 +406,15 @@ class InferenceContext:
         """The exception for an output of unknown rank: `shape` is resolved once the rank is inferred."""
         return NotKnown(reason, shape=shape)
 
-    def interval(self, d: Dim) -> Interval:
+    def interval(self, d: DimSize) -> Interval:
         """The bounds of a dim."""
         return self.store.interval(d)
 
-    def prove_le(self, a: Dim, b: Dim) -> bool | None:
+    def prove_le(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a <= b`: always (True), never (False) or undecided (None)."""
         return self.store.prove_le(a, b)
 
-    def prove_within_limits(self, d: Dim, most: Dim) -> bool:
+    def prove_within_limits(self, d: DimSize, most: DimSize) -> bool:
         """Whether `d <= most` is proved, also by symbolic limits of unknowns in `d`, such as the number of a trip."""
         if self.prove_le(d, most) is True:
             return True
@@ -429,11 +429,11 @@ class InferenceContext:
                 return True
         return False
 
-    def prove_eq(self, a: Dim, b: Dim) -> bool | None:
+    def prove_eq(self, a: DimSize, b: DimSize) -> bool | None:
         """Whether `a == b`: always (True), never (False) or undecided (None)."""
         return self.store.prove_eq(a, b)
 
-    def concrete(self, d: Dim) -> int | None:
+    def concrete(self, d: DimSize) -> int | None:
         """The value of a dim; None where it is not a known number."""
         form = self.store.canon(d)
         return form if isinstance(form, int) else None

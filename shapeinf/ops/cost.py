@@ -15,7 +15,7 @@ from typing import Literal
 import attrs
 
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.types import Element
 from shapeinf.ops.opdef import OpDef
@@ -34,10 +34,10 @@ class OpCost:
         bodies: whether "all" bodies of the operator run, or "one" of them.
     """
 
-    macs: Dim = 0
-    operations: Dim = 0
+    macs: DimSize = 0
+    operations: DimSize = 0
     reads: tuple[int, ...] | None = None
-    partial: Mapping[int, Dim] = attrs.Factory(dict)
+    partial: Mapping[int, DimSize] = attrs.Factory(dict)
     bodies: Literal["all", "one"] = "all"
 
 
@@ -116,18 +116,18 @@ class CostContext:
             raise NotKnown(f"the contents of input {index} are not known")
         return tuple(elements)
 
-    def product(self, *factors: Dim) -> Dim:
+    def product(self, *factors: DimSize) -> DimSize:
         """The product of dims, also one that is too long for `*`."""
         total = product_of(self.store, factors)
         if total is None:
             raise NotKnown("the formula is too long")
         return total
 
-    def sum(self, *terms: Dim) -> Dim:
+    def sum(self, *terms: DimSize) -> DimSize:
         """The sum of dims, also one that is too long for `+`."""
         return sum_dims(self.store.scope, terms)
 
-    def elements(self, shape: Shape | Iterable[Dim]) -> Dim:
+    def elements(self, shape: Shape | Iterable[DimSize]) -> DimSize:
         """The number of elements of a shape."""
         return self.product(*shape)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import InputContents
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.truths import Truth
@@ -108,7 +108,7 @@ def resolve_contents(value: object, inputs: Sequence[Type | None]) -> object:
 
 def _is_countable(shape: Shape) -> bool:
     """Whether the number of elements is known and small enough to list them."""
-    total: Dim = 1 if shape.dims is None else prod(shape.dims)
+    total: DimSize = 1 if shape.dims is None else prod(shape.dims)
     return shape.dims is not None and isinstance(total, int) and total <= MAX_ELEMENTS
 
 

@@ -8,7 +8,7 @@ import attrs
 import onnx
 import onnx_ir as ir
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.annotation import Info
 from shapeinf.passes.skeleton import checker_input, skeleton
 from shapeinf.passes.types import Types
@@ -80,7 +80,7 @@ def _is_same(old: Info, new: Info, unknowns: dict[str, str]) -> bool:
     return all(_is_same_dim(a, b, unknowns) for a, b in zip(old.shape.dims, new.shape.dims, strict=True))
 
 
-def _is_same_dim(old: Dim, new: Dim, unknowns: dict[str, str]) -> bool:
+def _is_same_dim(old: DimSize, new: DimSize, unknowns: dict[str, str]) -> bool:
     """Whether a size is the same; each unknown of one inference corresponds to one of the other."""
     if isinstance(old, Dimension) and any(s.symbol.anonymous for s in old.symbols()):
         return unknowns.setdefault(str(old), str(new)) == str(new)

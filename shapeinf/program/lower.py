@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import NoSizeError, UnknownNameError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore, element_bits
 from shapeinf.sharing import cached_property
@@ -20,7 +20,7 @@ class PeakTerms(Protocol):
     """The peak of memory as a maximum of terms."""
 
     @property
-    def sizes(self) -> Sequence[Dim]:
+    def sizes(self) -> Sequence[DimSize]:
         """The terms, as dims of bytes."""
 
     @property
@@ -41,7 +41,7 @@ class DimTable:
         self.tensors = {name: info for name, info in tensors.items() if info.kind == "tensor"}
         self.unknown = {n: f"it is of kind {i.kind}, not a tensor" for n, i in tensors.items() if i.kind != "tensor"}
         self._rows: dict[str, tuple[int, ...]] = {}
-        numbers: dict[Dim, int] = {}
+        numbers: dict[DimSize, int] = {}
         for name, info in self.tensors.items():
             dims = store.canon_shape(info.shape).dims
             if dims is None:
@@ -95,7 +95,7 @@ class Lowered:
         self.dims = lowering.program([lowering.dim(0 if missing else d) for d, missing in known])
 
     @staticmethod
-    def _unbound_symbols(d: Dim, bound: frozenset[Dimension]) -> frozenset[Dimension]:
+    def _unbound_symbols(d: DimSize, bound: frozenset[Dimension]) -> frozenset[Dimension]:
         return d.symbols() - bound if isinstance(d, Dimension) else frozenset()
 
     def missing(self, name: str) -> list[Dimension]:

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, Dimension, format_dim, substitute
+from shapeinf.expr import Dimension, DimSize, format_dim, substitute
 from shapeinf.expr.interval import as_interval, finite_bound
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
@@ -44,7 +44,7 @@ class Requirements:
         self.all = [*self._read(relations), *self._read_limits(), *self._read(others)]
         self._programs: dict[frozenset[Dimension], tuple[list[Requirement], StraightLine, list[range]]] = {}
 
-    def add_sizes(self, owners: Iterable[tuple[Dim, str]]) -> None:
+    def add_sizes(self, owners: Iterable[tuple[DimSize, str]]) -> None:
         """Require that dims are at least 0; `owners` are canonical dims, each with the name of a tensor that has it.
 
         A dim whose bounds exclude sizes below 0 adds nothing.
@@ -84,11 +84,11 @@ class Requirements:
         known = frozenset(values)
         return [*(r.text for r in self.all if r.source is not None and not r.symbols <= known), *self.unreadable]
 
-    def format(self, d: Dim) -> str:
+    def format(self, d: DimSize) -> str:
         """A dim as text, with the labels of its symbols."""
         return format_dim(d, labels=self.labels)
 
-    def _plain(self, d: Dim) -> Dim:
+    def _plain(self, d: DimSize) -> DimSize:
         """The dim with solved symbols replaced; its canonical form would be right only where the constraints hold."""
         return substitute(d, self.store.solved)
 

@@ -10,7 +10,7 @@ import attrs
 from shapeinf.cost import Amounts, Cost, CostAt, CostTable, Uncounted
 from shapeinf.csv_text import csv_text
 from shapeinf.errors import MissingSizeError
-from shapeinf.expr import Dim, evaluate
+from shapeinf.expr import DimSize, evaluate
 from shapeinf.schemas import json_record
 from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify, shorten_end
 
@@ -98,7 +98,7 @@ def cost_rows(summary: CostSummary, by: By, depth: int) -> list[CostRow]:
     return rows
 
 
-def _weight(formula: Dim) -> int:
+def _weight(formula: DimSize) -> int:
     """The value of a formula where every dim is 64, to sort by."""
     if isinstance(formula, int):
         return formula
@@ -218,7 +218,7 @@ def _align(lines: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
         ).rstrip()
 
 
-def _text(cost: Cost, amount: Dim) -> str:
+def _text(cost: Cost, amount: DimSize) -> str:
     return f"{amount:,}" if isinstance(amount, int) else cost.format(amount)
 
 

@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.errors import UnknownNameError
 from shapeinf.explain.explanation import Step
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.report.model import NamedDimRecord, named_dims
 from shapeinf.report.text import dims_text
 from shapeinf.result import Result
@@ -112,7 +112,7 @@ def explain_tensor(result: Result, tensor: str, axis: int | None = None) -> Tens
     return TensorExplanation(tensor, str(info), tuple(axes))
 
 
-def _axis(result: Result, tensor: str, dims: tuple[Dim, ...], axis: int) -> AxisExplanation:
+def _axis(result: Result, tensor: str, dims: tuple[DimSize, ...], axis: int) -> AxisExplanation:
     steps = tuple(result.explain_steps(tensor, axis))
     dim = dims[axis] if -len(dims) <= axis < len(dims) else None  # of a sequence, `explain` takes any axis
     return AxisExplanation(axis % max(len(dims), 1), dim if dim is None or isinstance(dim, int) else str(dim), steps)
@@ -143,7 +143,7 @@ def _dims_by_name(result: Result) -> dict[str, Dimension]:
     return {str(symbol): symbol for symbol in (*result.store.solved, *symbols) if not symbol.is_anonymous}
 
 
-def _declared_dims(result: Result, tensor: str) -> Sequence[Dim]:
+def _declared_dims(result: Result, tensor: str) -> Sequence[DimSize]:
     declared = result.inference.input_types.get(tensor)
     shape = getattr(declared, "shape", None) or result.tensors[tensor].shape
     return shape.dims or ()

@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, MissingSizeError
-from shapeinf.expr import Dim, evaluate
+from shapeinf.expr import DimSize, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound, Unbounded
 from shapeinf.memory.planning import Plan, Slot
@@ -81,7 +81,7 @@ class MemorySummary:
         at_most = isinstance(self.peak, PeakBound) or self.peak.at_most
         return Total(peak, weights, inputs, self.peak.at_least or unsized, at_most)
 
-    def _upper_bound(self, role: Role, amount: Dim) -> int | None:
+    def _upper_bound(self, role: Role, amount: DimSize) -> int | None:
         """The amount at the user's sizes, or its upper bound over all; None without one."""
         if isinstance(amount, int):
             return amount
@@ -196,7 +196,7 @@ def _bound_text(peak: PeakBound) -> str:
     return f"{qualify(exact_bytes(peak.value), peak.at_least, False)}, {proof}"
 
 
-def _roles(memory: Memory) -> dict[str, Dim]:
+def _roles(memory: Memory) -> dict[str, DimSize]:
     return {
         "weight": memory.weights,
         "input": memory.inputs,
@@ -205,7 +205,7 @@ def _roles(memory: Memory) -> dict[str, Dim]:
     }
 
 
-def _total(summary: MemorySummary, total: Dim) -> str:
+def _total(summary: MemorySummary, total: DimSize) -> str:
     """The bytes of all tensors of a role, whether or not they are in use at one time."""
     if isinstance(total, int):
         return exact_bytes(total)

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.errors import MissingSizeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.graph import UNUSED
 from shapeinf.memory.sizes import size_of
 from shapeinf.report.model import named_dims
@@ -46,7 +46,7 @@ def node_data(result: Result, quantity: Quantity) -> dict[str, Any]:
 
 
 def _results(
-    result: Result, value: Callable[[NodeStep], str | Dim | None]
+    result: Result, value: Callable[[NodeStep], str | DimSize | None]
 ) -> Iterator[tuple[str, dict[str, str | int]]]:
     """The values of all nodes that have one, by the name of the first output."""
     compiled = result.inference.compiled
@@ -62,7 +62,7 @@ def _shapes(result: Result, step: NodeStep) -> str:
     return ", ".join(str(result.tensors[name]) for name in names)
 
 
-def _bytes(result: Result, step: NodeStep) -> Dim | None:
+def _bytes(result: Result, step: NodeStep) -> DimSize | None:
     """The bytes of all outputs; None where one of them is not known."""
     sizes = [size_of(result.store, result.inference.type_of(slot)).bytes for slot in step.outputs if slot != UNUSED]
     return None if None in sizes else sum(size for size in sizes if isinstance(size, int))

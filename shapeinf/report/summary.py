@@ -10,7 +10,7 @@ import attrs
 from shapeinf.cost import Cost
 from shapeinf.diagnostics import SEVERITIES
 from shapeinf.errors import LimitError, MissingSizeError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats import FORMATS
 from shapeinf.graph import Graph
 from shapeinf.memory.peak.peak import Peak
@@ -183,7 +183,7 @@ def _count_operators(graphs: Iterable[Graph]) -> tuple[OperatorCount, ...]:
     return tuple([OperatorCount(op, domain, count) for (op, domain), count in counts.most_common()])
 
 
-def _amount(formula: Callable[[], str], value: Callable[[], tuple[Dim, str]], note: Callable[[], str]) -> Amount:
+def _amount(formula: Callable[[], str], value: Callable[[], tuple[DimSize, str]], note: Callable[[], str]) -> Amount:
     """An amount whose formula may pass a limit, and whose value, with its note, may need sizes that are not specified.
 
     `note` is that of the formula, which is the value where it is a number.
@@ -203,12 +203,12 @@ def _amount(formula: Callable[[], str], value: Callable[[], tuple[Dim, str]], no
     return Amount(text, number if isinstance(number, int) else None, bound)
 
 
-def _macs_at(cost: Cost, sizes: Mapping[str, int]) -> tuple[Dim, str]:
+def _macs_at(cost: Cost, sizes: Mapping[str, int]) -> tuple[DimSize, str]:
     at = cost.at(sizes)
     return at.total.macs, at.note_of_macs()
 
 
-def _peak_at(peak: Peak, sizes: Mapping[str, int]) -> tuple[Dim, str]:
+def _peak_at(peak: Peak, sizes: Mapping[str, int]) -> tuple[DimSize, str]:
     at = peak.at(sizes)
     return at.bytes, bound_note(at.at_least, at.at_most)
 

@@ -11,7 +11,7 @@ import attrs
 from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed_values, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
 from shapeinf.errors import UnknownNameError
-from shapeinf.expr import Dim, Interval
+from shapeinf.expr import DimSize, Interval
 from shapeinf.result import Result
 from shapeinf.schemas import json_record
 from shapeinf.texts import nearest_names
@@ -235,7 +235,7 @@ def is_glob(text: str) -> bool:
     return any(char in text for char in "*?[")
 
 
-def _dim(result: Result, dim: Dim) -> int | DimRecord:
+def _dim(result: Result, dim: DimSize) -> int | DimRecord:
     if isinstance(dim, int):
         return dim
     bounds = result.interval(dim)

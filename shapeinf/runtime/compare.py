@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.expr import Dimension, DimSize, evaluate
 from shapeinf.result import Result
 from shapeinf.runtime.protocol import ObservedType
 
@@ -33,7 +33,7 @@ class InferredTypes:
         for name, type_ in observed:
             self._learn(self.result.tensors[name].shape.dims or (), type_.shape)
 
-    def _learn(self, dims: Iterable[Dim], shape: tuple[int, ...]) -> None:
+    def _learn(self, dims: Iterable[DimSize], shape: tuple[int, ...]) -> None:
         for dim, size in zip(dims, shape, strict=False):
             if isinstance(dim, Dimension) and dim.is_symbol:
                 self.sizes.setdefault(dim.name, size)
@@ -55,7 +55,7 @@ class InferredTypes:
         exact = all(isinstance(d, int) or all(s.name in self.bound for s in d.symbols()) for d in dims)
         return "exact" if exact else "bounded"
 
-    def _fits(self, dim: Dim, size: int, sizes: Mapping[str, int]) -> bool:
+    def _fits(self, dim: DimSize, size: int, sizes: Mapping[str, int]) -> bool:
         if isinstance(dim, int):
             return dim == size
         if size not in self.result.interval(dim):

@@ -9,7 +9,7 @@ import attrs
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Dimension, axis_label, evaluate, quote_name
+from shapeinf.expr import Dimension, DimSize, axis_label, evaluate, quote_name
 from shapeinf.inputs.dim_names import first_aliases
 from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.lattice import Element, TensorType
@@ -181,7 +181,7 @@ def _shape(result: Result, name: str, binding: Binding) -> tuple[int, ...]:
     return tuple(_size(dim, binding, name) for dim in result.tensors[name].shape)
 
 
-def _size(dim: Dim, binding: Binding, name: str) -> int:
+def _size(dim: DimSize, binding: Binding, name: str) -> int:
     size = int(evaluate(dim, binding))
     if size < 0:
         raise ShapeInferenceError(f"a size of input {name} is {size}: specify other sizes")

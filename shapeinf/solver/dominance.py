@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Atom, Floor, Symbol
-from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial, terms_of
+from shapeinf.expr.dimension import MAX_DEGREE, Dimension, DimSize, Monomial, terms_of
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_dims import canonical_form, is_long
@@ -48,7 +48,7 @@ class Shift:
         self._unsigned: set[Monomial] = set()
         self._lower: dict[int, Bound] = {}
 
-    def dim(self, d: Dim) -> Shifted:
+    def dim(self, d: DimSize) -> Shifted:
         """The coefficients of a dim in shifted atoms."""
         total: dict[Monomial, int] = {}
         for monomial, coefficient in terms_of(self.store.scope, d):
@@ -59,7 +59,7 @@ class Shift:
             shifted.update({(m, -1): -c for m, c in total.items() if c and m in self._unsigned})
         return shifted
 
-    def upper(self, d: Dim) -> Bound:
+    def upper(self, d: DimSize) -> Bound:
         """An upper bound of a dim: positive terms at their maximum, negative ones at 0."""
         total: Bound = 0
         for (monomial, sign), coefficient in self.dim(d).items():
@@ -124,7 +124,7 @@ def atoms_in(monomial: Monomial) -> Monomial:
 
 
 def find_undominated(
-    store: ConstraintStore, dims: Sequence[Dim], proofs: int = MAX_PROOFS, budget: Budget | None = None
+    store: ConstraintStore, dims: Sequence[DimSize], proofs: int = MAX_PROOFS, budget: Budget | None = None
 ) -> list[int]:
     """The indices of the dims that are not proved to be at most another one; `dims` must be distinct.
 
@@ -143,7 +143,7 @@ def find_undominated(
     return sorted(candidates)
 
 
-def _compare_coefficients(shift: Shift, dims: Sequence[Dim]) -> list[int]:
+def _compare_coefficients(shift: Shift, dims: Sequence[DimSize]) -> list[int]:
     polynomials = [shift.dim(d) for d in dims]
     columns = {key: i for i, key in enumerate(dict.fromkeys(key for p in polynomials for key in p))}
     if len(polynomials) * len(columns) > MAX_CELLS:
@@ -174,7 +174,7 @@ def _matrix(
 
 
 def _compare_by_isl(
-    store: ConstraintStore, dims: Sequence[Dim], candidates: list[int], proofs: int, budget: Budget
+    store: ConstraintStore, dims: Sequence[DimSize], candidates: list[int], proofs: int, budget: Budget
 ) -> list[int]:
     """Compare by isl the pairs that no sample point refutes, the smallest dims first."""
     from shapeinf.solver.integer_sets import decide_le
@@ -205,7 +205,7 @@ def _compare_by_isl(
 # -- monotonicity ------------------------------------------------------------------------------------------------------
 
 
-def is_monotone_in(store: ConstraintStore, d: Dim, symbol: Dimension) -> bool:
+def is_monotone_in(store: ConstraintStore, d: DimSize, symbol: Dimension) -> bool:
     """Whether a dim is proved not to decrease when a symbol increases and the others stay.
 
     >>> from shapeinf.expr import Scope
@@ -226,7 +226,7 @@ class _Monotonicity:
         self.shift = Shift(store)
         self.atoms: dict[int, bool] = {}
 
-    def holds(self, d: Dim) -> bool:
+    def holds(self, d: DimSize) -> bool:
         if isinstance(d, int) or self.symbol not in d.symbols():
             return True
         for (monomial, _), coefficient in self.shift.dim(d).items():

@@ -10,7 +10,7 @@ from math import inf
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope, divide_monomial, terms_of
+from shapeinf.expr.dimension import Dimension, DimSize, Monomial, Scope, divide_monomial, terms_of
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_dims import canonical_form, is_long
@@ -44,31 +44,31 @@ class Elimination:
         self._ready: set[Dimension] = set()
         self._busy: set[Dimension] = set()
         self._cuts = 0
-        self._done: dict[tuple[Dim, bool], Dim | None] = {}
-        self._limits: dict[Dimension, list[Dim]] | None = None
+        self._done: dict[tuple[DimSize, bool], DimSize | None] = {}
+        self._limits: dict[Dimension, list[DimSize]] | None = None
 
-    def upper(self, d: Dim) -> Dim | None:
+    def upper(self, d: DimSize) -> DimSize | None:
         """An upper bound of a dim; the dim itself where it has no symbol to eliminate, None where it has no bound."""
         form = canonical_form(self.store, d)
         if isinstance(form, Dimension) and not self.is_retained(form):
             self._prepare(form)
         return self._bound(form, True)
 
-    def lower(self, d: Dim) -> Dim | None:
+    def lower(self, d: DimSize) -> DimSize | None:
         """A lower bound of a dim; see `upper`."""
         return self._bound(canonical_form(self.store, d), False)
 
-    def is_retained(self, d: Dim) -> bool:
+    def is_retained(self, d: DimSize) -> bool:
         """Whether a dim contains no symbol to eliminate."""
         return isinstance(d, int) or all(self.retain(s) for s in d.symbols())
 
-    def unbounded_symbols(self, d: Dim) -> list[Dimension]:
+    def unbounded_symbols(self, d: DimSize) -> list[Dimension]:
         """The symbols of a dim to eliminate that have no upper bound."""
         form = canonical_form(self.store, d)
         symbols = form.symbols() if isinstance(form, Dimension) else ()
         return sorted((s for s in symbols if self.upper(s) is None), key=str)
 
-    def _bound(self, d: Dim, up: bool) -> Dim | None:
+    def _bound(self, d: DimSize, up: bool) -> DimSize | None:
         if isinstance(d, int) or self.is_retained(d):
             return d
         if (d, up) in self._done:
@@ -92,12 +92,12 @@ class Elimination:
                 below = {s for d in self.limits.get(symbol, ()) if isinstance(d, Dimension) for s in d.symbols()}
                 left += [(s, False) for s in sorted(below, key=lambda symbol: symbol.atom, reverse=True)]
 
-    def _best(self, d: Dimension, up: bool) -> Dim | None:
+    def _best(self, d: Dimension, up: bool) -> DimSize | None:
         bound = self._tighter(self._sum(d, up), self._number(d, up), up)
         least = self._split_maximum(d) if up else None
         return bound if least is None else self._tighter(bound, least, up)
 
-    def _split_maximum(self, d: Dimension) -> Dim | None:
+    def _split_maximum(self, d: Dimension) -> DimSize | None:
         """An upper bound of `rest - k*max(a, b)`, the smaller of `rest - k*a` and `rest - k*b` for `k >= 0`."""
         maxima = [
             (monomial, coefficient, number, atom)
@@ -121,13 +121,13 @@ class Elimination:
         known = [b for b in bounds if b is not None]
         return minimum(*known) if known else None
 
-    def _number(self, d: Dim, up: bool) -> int | None:
+    def _number(self, d: DimSize, up: bool) -> int | None:
         if is_long(d):
             return None
         bound = self.store.bounds(d)[int(up)]
         return None if bound in (inf, -inf) else int(bound)
 
-    def _tighter(self, a: Dim | None, b: Dim | None, up: bool) -> Dim | None:
+    def _tighter(self, a: DimSize | None, b: DimSize | None, up: bool) -> DimSize | None:
         """The tighter of two bounds; one that exceeds the caps of the algebra does not count."""
         bounds = [d for d in (a, b) if d is not None and self.is_retained(d)]
         if len(bounds) < 2:
@@ -142,7 +142,7 @@ class Elimination:
         tightest = (minimum if up else maximum)(a, b)
         return tightest if self.is_retained(tightest) else bounds[0]
 
-    def _sum(self, d: Dimension, up: bool) -> Dim | None:
+    def _sum(self, d: Dimension, up: bool) -> DimSize | None:
         total: dict[Monomial, int] = {}
         for monomial, coefficient in d.terms:
             part = self._product(d.scope, monomial, up if coefficient > 0 else not up)
@@ -152,14 +152,14 @@ class Elimination:
                 total[m] = total.get(m, 0) + c * coefficient
         return d.scope.make(total)
 
-    def _product(self, scope: Scope, monomial: Monomial, up: bool) -> Dim | None:
+    def _product(self, scope: Scope, monomial: Monomial, up: bool) -> DimSize | None:
         product = scope.monomial_dim(monomial)
         if self.is_retained(product):
             return product
         factors = [scope.atom_dim(atom) for atom in monomial]
         if len(factors) > 1 and any(self.store.bounds(f)[0] < 0 for f in factors):
             return self._number(product, up)
-        limit: Dim = 1
+        limit: DimSize = 1
         for atom in monomial:
             bound = self._atom(scope, atom, up)
             if bound is None or self.store.bounds(bound)[0] < 0 < len(monomial) - 1:
@@ -167,13 +167,13 @@ class Elimination:
             limit = limit * bound
         return limit
 
-    def _atom(self, scope: Scope, number: int, up: bool) -> Dim | None:
+    def _atom(self, scope: Scope, number: int, up: bool) -> DimSize | None:
         atom, d = scope.atoms[number], scope.atom_dim(number)
         if self.is_retained(d):
             return d
         if isinstance(atom, Symbol):
             return self._symbol(d, up)
-        bound: Dim | None = None
+        bound: DimSize | None = None
         if isinstance(atom, Floor):
             if self.is_retained(atom.denominator) and self.store.bounds(atom.denominator)[0] >= 1:
                 numerator = self._bound(atom.numerator, up)
@@ -184,8 +184,8 @@ class Elimination:
                 bound = maximum(*(b for b in bounds if b is not None))
         return self._tighter(bound, self._number(d, up), up)
 
-    def _symbol(self, symbol: Dimension, up: bool) -> Dim | None:
-        bound: Dim | None = self._number(symbol, up)
+    def _symbol(self, symbol: Dimension, up: bool) -> DimSize | None:
+        bound: DimSize | None = self._number(symbol, up)
         if not up or symbol in self._busy:
             self._cycles += up
             return bound
@@ -198,7 +198,7 @@ class Elimination:
         return bound
 
     @property
-    def limits(self) -> dict[Dimension, list[Dim]]:
+    def limits(self) -> dict[Dimension, list[DimSize]]:
         """Symbolic upper limits of symbols, from their creation and from relations."""
         if self._limits is None:
             self._limits = {}
@@ -214,9 +214,9 @@ class Elimination:
         return self._limits
 
 
-def _solve_for_symbols(expression: Dim) -> list[tuple[Dimension, Dim]]:
+def _solve_for_symbols(expression: DimSize) -> list[tuple[Dimension, DimSize]]:
     """Each symbol that `expression >= 0` bounds from above, with its bound."""
-    solutions: list[tuple[Dimension, Dim]] = []
+    solutions: list[tuple[Dimension, DimSize]] = []
     if isinstance(expression, int):
         return solutions
     for monomial, coefficient in expression.terms:

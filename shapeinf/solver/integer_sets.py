@@ -19,7 +19,7 @@ import islpy as isl
 from shapeinf.constraints.records import Constraint
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Monomial
+from shapeinf.expr.dimension import Dimension, DimSize, Monomial
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.isl import IslLimitReached, number, run_isl
 
@@ -39,7 +39,7 @@ class Verdict:
     engine: ProofEngine
 
 
-def decide_le(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
+def decide_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | None = None) -> Verdict:
     """Whether `a <= b` under all constraints; by default with a new budget.
 
     >>> from shapeinf.expr import Scope
@@ -56,7 +56,7 @@ def decide_le(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = No
     return _decide(store, store.canon(b - a), ">= 0", "< 0", budget or Budget())
 
 
-def decide_ne(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
+def decide_ne(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | None = None) -> Verdict:
     """Whether `a != b` under all constraints."""
     known = store.prove_ne(a, b)
     if known is not None:
@@ -162,7 +162,7 @@ def _is_symbol(store: ConstraintStore, monomial: Monomial) -> bool:
     return isinstance(store.scope.atoms[monomial[0]], Symbol)
 
 
-def _decide(store: ConstraintStore, e: Dim, holds: str, fails: str, budget: Budget) -> Verdict:
+def _decide(store: ConstraintStore, e: DimSize, holds: str, fails: str, budget: Budget) -> Verdict:
     """A relation of `e` to 0: True when the constraints exclude its negation, False when they exclude the relation."""
     writer = _ParameterText(store, budget)
     try:
@@ -200,7 +200,7 @@ class _ParameterText:
         """The number of variables that isl needs: the parameters, and one for each division."""
         return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
 
-    def constraints(self, about: Dim | None = None) -> list[str]:
+    def constraints(self, about: DimSize | None = None) -> list[str]:
         """All constraints except disjunctions (only those related to `about`, if any), and the bounds of parameters."""
         related = None if about is None else self._store.related_ids(about)
         pending = [c for c in self._store.pending() if c.kind != "disjunction"]
@@ -225,7 +225,7 @@ class _ParameterText:
             raise IslLimitReached
         return clauses[0] if len(clauses) == 1 else f"({' or '.join(clauses)})"
 
-    def dim(self, d: Dim) -> str:
+    def dim(self, d: DimSize) -> str:
         """One dim as a quasi-affine expression; raises IslLimitReached for a text that is too long."""
         if isinstance(d, int):
             return f"({d})"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from math import prod
 
 from shapeinf.constraints.store import ConstraintStore
-from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Dim, Dimension, Monomial, Scope, terms_of
+from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Dimension, DimSize, Monomial, Scope, terms_of
 
 SHORT = 24
 """Sums with this number of terms, and differences of two of them, are far below the cap of the algebra."""
@@ -17,12 +17,12 @@ MAX_BITS = 4096
 """Limit on the bits of a coefficient; Python prints no number of more than about 14,000 bits."""
 
 
-def is_long(d: Dim) -> bool:
+def is_long(d: DimSize) -> bool:
     """Whether a dim has enough terms for its arithmetic to reach the cap."""
     return not isinstance(d, int) and len(d.terms) > SHORT
 
 
-def sum_dims(scope: Scope, dims: Iterable[Dim]) -> Dim:
+def sum_dims(scope: Scope, dims: Iterable[DimSize]) -> DimSize:
     """The sum of any number of dims; the cap on the number of terms does not apply.
 
     >>> scope = Scope()
@@ -37,19 +37,19 @@ def sum_dims(scope: Scope, dims: Iterable[Dim]) -> Dim:
     return scope.make(total)
 
 
-def map_terms(d: Dim, change: Callable[[Dim], Dim]) -> Dim:
+def map_terms(d: DimSize, change: Callable[[DimSize], DimSize]) -> DimSize:
     """`change(d)`; for a long dim the sum of `change(term)` over its terms."""
     if isinstance(d, int) or not is_long(d):
         return change(d)
     return sum_dims(d.scope, [change(d.scope.make({monomial: coefficient})) for monomial, coefficient in d.terms])
 
 
-def canonical_form(store: ConstraintStore, d: Dim) -> Dim:
+def canonical_form(store: ConstraintStore, d: DimSize) -> DimSize:
     """The canonical form of a dim of any length under the equalities of the store."""
     return d if store.plain else map_terms(d, store.canon)
 
 
-def product_of(store: ConstraintStore, factors: Iterable[Dim]) -> Dim | None:
+def product_of(store: ConstraintStore, factors: Iterable[DimSize]) -> DimSize | None:
     """The product of canonical dims, also past the caps of the algebra; None past `MAX_SIZE_TERMS` or `MAX_BITS`."""
     constant = 1
     symbolic: list[Dimension] = []
@@ -76,7 +76,7 @@ def product_of(store: ConstraintStore, factors: Iterable[Dim]) -> Dim | None:
     return None if any(c.bit_length() > MAX_BITS for _, c in terms_of(store.scope, product)) else product
 
 
-def _long_product(scope: Scope, constant: int, factors: Iterable[Dimension]) -> Dim:
+def _long_product(scope: Scope, constant: int, factors: Iterable[Dimension]) -> DimSize:
     total: dict[Monomial, int] = {(): constant}
     for factor in factors:
         product: dict[Monomial, int] = {}

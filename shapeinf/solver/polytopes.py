@@ -21,7 +21,7 @@ import islpy as isl
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.isl import IslLimitReached, number, run_isl
@@ -231,7 +231,7 @@ class _CoordinateText:
         self.constraints: list[str] = []
         self.alternatives = 0
 
-    def query(self, d: Dim) -> tuple[str, str, list[str]]:
+    def query(self, d: DimSize) -> tuple[str, str, list[str]]:
         """The texts of a dim and of the constraints on what it contains, and the coordinates of both."""
         polynomial = self.polynomial(d)  # names the coordinates that select the constraints
         domain = self.domain()
@@ -242,19 +242,19 @@ class _CoordinateText:
             raise _TooManyCoordinates
         return self.names.setdefault(key, f"x{len(self.names)}")
 
-    def _add_bounds(self, name: str, d: Dim) -> None:
+    def _add_bounds(self, name: str, d: DimSize) -> None:
         low, high = self.store.bounds(d)
         self.constraints += [f"{int(low)} <= {name}"] if low > -inf else []
         self.constraints += [f"{int(high)} >= {name}"] if high < inf else []
 
-    def polynomial(self, d: Dim) -> str:
+    def polynomial(self, d: DimSize) -> str:
         """The text of any dim."""
         if isinstance(d, int):
             return str(d)
         terms = ["*".join([str(c), *(self._atom(a) for a in m)]) for m, c in d.terms]
         return " + ".join(terms)
 
-    def affine(self, d: Dim) -> str | None:
+    def affine(self, d: DimSize) -> str | None:
         """The text of a dim that is linear in coordinates; None for others."""
         if isinstance(d, Dimension) and any(len(m) > 1 for m, _ in d.terms):
             return None
@@ -324,7 +324,7 @@ class _CoordinateText:
                 added.add(key)
                 self._add_or_skip(lambda: self._add_alternative(disjunction.template, operands))  # noqa: B023  (called at once)
 
-    def _add_alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
+    def _add_alternative(self, template: str, operands: tuple[DimSize, ...]) -> None:
         texts = [text for text in map(self.affine, operands) if text is not None]
         if len(texts) == len(operands):
             self.alternatives += 1

@@ -10,7 +10,7 @@ from math import inf, lcm
 
 from shapeinf.constraints.records import Clause, Constraint, any_holds, try_evaluate
 from shapeinf.constraints.store import ConstraintStore
-from shapeinf.expr import Dim, Dimension, Interval
+from shapeinf.expr import Dimension, DimSize, Interval
 from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.expr.equations import pivot
 from shapeinf.expr.interval import as_interval
@@ -66,7 +66,7 @@ def combine_sizes(sizes: Mapping[Dimension, Iterable[int]]) -> Iterator[Binding]
 
 
 def sample_bindings(
-    store: ConstraintStore, symbols: Iterable[Dimension], least: int = 0, about: Iterable[Dim] = ()
+    store: ConstraintStore, symbols: Iterable[Dimension], least: int = 0, about: Iterable[DimSize] = ()
 ) -> Iterator[Binding]:
     """Bindings of symbols within their ranges (and at least `least`), small sizes and powers of two first.
 
@@ -91,7 +91,7 @@ def sample_solutions(
     symbols: Iterable[Dimension],
     least: int,
     clauses: Iterable[Clause],
-    about: Iterable[Dim],
+    about: Iterable[DimSize],
     roots: int = 0,
 ) -> Iterator[Binding]:
     """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds.
@@ -114,7 +114,7 @@ def sample_solutions(
                 yield {**binding, symbol.name: size}
 
 
-def find_root(equation: Dim, symbol: Dimension, binding: Binding, low: int, high: int | None) -> int | None:
+def find_root(equation: DimSize, symbol: Dimension, binding: Binding, low: int, high: int | None) -> int | None:
     """The least size from `low` on at which an expression that grows or shrinks with a symbol is 0; None for none.
 
     The other symbols have the sizes of the binding.
@@ -143,7 +143,7 @@ def find_root(equation: Dim, symbol: Dimension, binding: Binding, low: int, high
     return above if value(above) == 0 and (high is None or above <= high) else None
 
 
-def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
+def solve_clause(clause: Clause) -> tuple[Dimension, DimSize] | None:
     """A symbol of an equation and its value; None for a clause that is not an equation, or not linear in a symbol."""
     solved = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
     return None if solved is None else (solved[0], solved[0] - solved[1] * clause.expression)
@@ -168,7 +168,7 @@ def central_bindings(box: Box) -> Iterator[Binding]:
             yield {**middle, symbol.name: size}
 
 
-def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
+def _steps(dims: Iterable[DimSize]) -> tuple[int, set[int]]:
     """The least common multiple of the divisors of dims (1 where that is large), and the constants added before."""
     period, offsets = 1, {0}
     for divisor, offset in _divisions(dims):
@@ -179,12 +179,12 @@ def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
     return period, offsets
 
 
-def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
+def _divisions(dims: Iterable[DimSize]) -> Iterator[tuple[int, int]]:
     """The divisors of dims, those of nested divisions multiplied, and the constant that is added before.
 
     A part that several dims share is visited once for each number that it is divided by outside.
     """
-    seen: set[tuple[Dim, int]] = set()
+    seen: set[tuple[DimSize, int]] = set()
     left = [(d, 1) for d in dims]
     while left:
         d, outer = left.pop()
@@ -332,7 +332,7 @@ def _names(clauses: Iterable[Clause]) -> set[str]:
     return {symbol.name for d in dims if isinstance(d, Dimension) for symbol in d.symbols()}
 
 
-def _identity(d: Dim) -> Dim:
+def _identity(d: DimSize) -> DimSize:
     return d
 
 

@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.errors import Contradiction, Source
-from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget, cut_text
@@ -54,7 +54,7 @@ class UpperBound:
 
 
 def upper_bound(
-    store: ConstraintStore, expression: Dim, enough: Bound = -inf, budget: Budget | None = None
+    store: ConstraintStore, expression: DimSize, enough: Bound = -inf, budget: Budget | None = None
 ) -> UpperBound:
     """The least provable upper bound of a dim under all constraints; a bound up to `enough` is not improved.
 
@@ -83,7 +83,9 @@ def upper_bound(
     return _bound_by_isl(store, e, simple, enough, budget)
 
 
-def largest_bound(store: ConstraintStore, dims: Sequence[Dim], budget: Budget | None = None) -> tuple[UpperBound, int]:
+def largest_bound(
+    store: ConstraintStore, dims: Sequence[DimSize], budget: Budget | None = None
+) -> tuple[UpperBound, int]:
     """The largest of the upper bounds of one or more dims, and the index of its dim.
 
     A dim without a bound counts as the largest; `unbounded` has the symbols of all such dims. The bounds of dims that
@@ -111,7 +113,7 @@ def largest_bound(store: ConstraintStore, dims: Sequence[Dim], budget: Budget | 
     return best, chosen
 
 
-def narrow_ranges(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -> None:
+def narrow_ranges(store: ConstraintStore, dims: Iterable[DimSize], budget: Budget) -> None:
     """Add the ranges of the symbols of dims that follow from all constraints together. Raises Contradiction."""
     from shapeinf.solver.polytopes import Infeasible, value_range
 
@@ -132,7 +134,7 @@ def narrow_ranges(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -
             store.add_range(symbol, *bounds, source)
 
 
-def interval_bound(store: ConstraintStore, e: Dim) -> int | None:
+def interval_bound(store: ConstraintStore, e: DimSize) -> int | None:
     """An upper bound from the bounds of symbols alone, None where there is none."""
     value = Shift(store).upper(canonical_form(store, e))
     if not is_long(e):

@@ -7,7 +7,7 @@ from math import inf
 
 from shapeinf.constraints.records import Constraint, try_evaluate
 from shapeinf.constraints.store import ConstraintStore
-from shapeinf.expr.dimension import Dim, Dimension
+from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.solver.long_dims import canonical_form
 
 STEPS_PER_CONSTRAINT = 40
@@ -73,6 +73,6 @@ def _satisfies_ranges(store: ConstraintStore, point: Mapping[str, int]) -> bool:
     return True
 
 
-def value_at(store: ConstraintStore, d: Dim, values: Mapping[str, int]) -> int | None:
+def value_at(store: ConstraintStore, d: DimSize, values: Mapping[str, int]) -> int | None:
     """The value of a dim at a point; None where a symbol has no value, or it divides by zero."""
     return try_evaluate(canonical_form(store, d), values)

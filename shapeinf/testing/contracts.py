@@ -9,7 +9,7 @@ from shapeinf.api import infer_shapes
 from shapeinf.contract import Contract
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.schema_violations import first_schema_violation
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.result import Result
 from shapeinf.texts import escape_lines
 
@@ -64,7 +64,7 @@ def contract_violations(
     return lines
 
 
-def _declared(dim: Dim) -> int | str | None:
+def _declared(dim: DimSize) -> int | str | None:
     """A size as an input is declared with it."""
     return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)
 

@@ -10,7 +10,7 @@ from shapeinf.checks import Selection, check
 from shapeinf.diagnostics import Diagnostics
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
-from shapeinf.expr import Dim, Scope
+from shapeinf.expr import DimSize, Scope
 from shapeinf.inputs.options import DimRanges, InferenceOptions, InputSpecs
 from shapeinf.inputs.spec import DimRange
 from shapeinf.result import Result
@@ -108,7 +108,9 @@ def _expected_rank(expected: TypeText, info: TensorInfo) -> int | None:
     return info.shape.rank if expected.dims is None else len(expected.dims)
 
 
-def _differing_axes(result: Result, info: TensorInfo, expected: TypeText) -> list[tuple[int, Dim, Dim | DimRange]]:
+def _differing_axes(
+    result: Result, info: TensorInfo, expected: TypeText
+) -> list[tuple[int, DimSize, DimSize | DimRange]]:
     if info.shape.dims is None or expected.dims is None or len(info.shape) != len(expected.dims):
         return []
     pairs = zip(info.shape.dims, expected.dims, strict=True)
@@ -119,7 +121,7 @@ def _differing_axes(result: Result, info: TensorInfo, expected: TypeText) -> lis
     ]
 
 
-def _is_as_expected(result: Result, inferred: Dim, expected: Dim | DimRange) -> bool:
+def _is_as_expected(result: Result, inferred: DimSize, expected: DimSize | DimRange) -> bool:
     if not isinstance(expected, DimRange):
         return result.store.prove_eq(inferred, expected) is True
     bounds = result.interval(inferred)
@@ -128,13 +130,13 @@ def _is_as_expected(result: Result, inferred: Dim, expected: Dim | DimRange) -> 
     return above and below
 
 
-def _dim_text(expected: Dim | DimRange) -> str:
+def _dim_text(expected: DimSize | DimRange) -> str:
     if not isinstance(expected, DimRange):
         return str(expected)
     return f"{'' if expected.lo is None else expected.lo}..{'' if expected.hi is None else expected.hi}"
 
 
-def _reason(result: Result, inferred: Dim, expected: Dim | DimRange) -> str:
+def _reason(result: Result, inferred: DimSize, expected: DimSize | DimRange) -> str:
     """Why two dims differ, as a suffix: the violated constraint, or that no constraint makes them equal."""
     if isinstance(expected, DimRange):
         return f": it is within {result.interval(inferred)}"

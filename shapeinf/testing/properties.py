@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.expr import Dim, Dimension, Scope, evaluate, substitute
+from shapeinf.expr import Dimension, DimSize, Scope, evaluate, substitute
 from shapeinf.result import Result
 from shapeinf.solver.sampling import consecutive_bindings
 from shapeinf.testing.rules import Operand, RuleCase, contents_of
@@ -128,7 +128,7 @@ def _allows(result: Result, inferred: TensorInfo, real: TensorInfo, sizes: Mappi
     return len(inferred.shape) == len(real.shape) and all(_allows_size(result, a, b, sizes) for a, b in pairs)
 
 
-def _allows_size(result: Result, dim: Dim, real: Dim, sizes: Mapping[str, int]) -> bool:
+def _allows_size(result: Result, dim: DimSize, real: DimSize, sizes: Mapping[str, int]) -> bool:
     if not isinstance(real, int):
         return True
     if isinstance(dim, int):

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from shapeinf.api import infer_shapes
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Scope
+from shapeinf.expr import DimSize, Scope
 from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.inputs.spec import DimRange
 from shapeinf.lattice import PartialTensor
@@ -139,7 +139,7 @@ def declared_type(text: str) -> DeclaredType:
     return DeclaredType(parsed.dtype or "float32", dims)
 
 
-def _declared_dim(dim: Dim | DimRange | None, text: str) -> int | str | None:
+def _declared_dim(dim: DimSize | DimRange | None, text: str) -> int | str | None:
     if isinstance(dim, DimRange):
         raise ShapeInferenceError(f"{text!r}: the type of an input has sizes, names and ?, no ranges")
     return dim if dim is None or isinstance(dim, int) else str(dim)
@@ -157,7 +157,7 @@ def is_exactly(result: Result, info: TensorInfo, text: str) -> bool:
     )
 
 
-def _is_exactly(result: Result, inferred: Dim, expected: Dim | DimRange | None) -> bool:
+def _is_exactly(result: Result, inferred: DimSize, expected: DimSize | DimRange | None) -> bool:
     if expected is None:
         return not isinstance(inferred, int) and inferred.is_anonymous
     if isinstance(expected, DimRange):

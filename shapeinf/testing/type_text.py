@@ -7,7 +7,7 @@ import re
 import attrs
 
 from shapeinf.errors import SpecError
-from shapeinf.expr import Dim, Dimension, Scope
+from shapeinf.expr import Dimension, DimSize, Scope
 from shapeinf.inputs.spec import DimRange, parse_shape_spec
 
 _TYPE = re.compile(r"\s*([A-Za-z]\w*|\?)?\s*(?:(\[.*\])|\?)?\s*", re.DOTALL)
@@ -18,7 +18,7 @@ class TypeText:
     """A parsed type; None is any element type, an unknown rank, or any size; a DimRange is any size in the range."""
 
     dtype: str | None
-    dims: tuple[Dim | DimRange | None, ...] | None
+    dims: tuple[DimSize | DimRange | None, ...] | None
 
     @property
     def symbols(self) -> frozenset[Dimension]:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
-from shapeinf import NamedDim
+from shapeinf import Dim
 from shapeinf.cli import main
 from shapeinf.inputs.config import read_config
 
@@ -138,7 +138,7 @@ def test_the_file_in_the_docs_is_read() -> None:
     tomllib = pytest.importorskip("tomllib", reason="TOML is read by Python 3.11 and later")
     page = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
     loaded = read_config(tomllib.loads(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]))
-    assert loaded.dims == {"batch": NamedDim("batch", 1, 8), "H": NamedDim("H", 32, 512, multiple_of=32)}
+    assert loaded.dims == {"batch": Dim("batch", 1, 8), "H": Dim("H", 32, 512, multiple_of=32)}
     assert (loaded.bind, loaded.assume) == ({"seq": 128}, ("past + seq <= 4096",))
     assert (loaded.min_dim, loaded.declared) == (1, "check")
     assert set(loaded.inputs) == {"image", "mask"}

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from onnx import TensorProto, helper
 
-from shapeinf import NamedDim, Result, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import Dim, Result, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.cli.main import main
 from shapeinf.edit.bind import bind
 from shapeinf.expr import quote_name
@@ -42,7 +42,7 @@ QUERIES: dict[str, Callable[[onnx.ModelProto, str], object]] = {
     "dims": lambda m, name: infer_shapes(m, dims={name: "4"}).tensors["y"].shape[0],
     "bind": lambda m, name: infer_shapes(m, bind={name: 4}).tensors["y"].shape[0],
     "assume": lambda m, name: infer_shapes(m, assume=f"{name} == 4").tensors["y"].shape[0],
-    "NamedDim": lambda m, name: infer_shapes(m, dims=[NamedDim(name, 4, 4)]).tensors["y"].shape[0],
+    "Dim": lambda m, name: infer_shapes(m, dims=[Dim(name, 4, 4)]).tensors["y"].shape[0],
     "check": lambda m, name: 4 if infer_shapes(m).contract.check({name: 4}).verdict else None,
     "solve": lambda m, name: max(infer_shapes(m).contract.solve(name, range(5))),
     "program": lambda m, name: infer_shapes(m).program()({name: 4})["y"][0][0],
@@ -174,11 +174,11 @@ def test_wrong_numbers_and_names_are_usage_errors(option: list[str], message: st
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: NamedDim("n", 8, 1), "n: min=8 is more than max=1"),
-        (lambda: NamedDim("n", -1), "min of n must be an int of at least 0, not -1"),
-        (lambda: NamedDim("n", multiple_of=0), "multiple_of of n must be an int of at least 1"),
-        (lambda: NamedDim("n", max=2**62 + 1), "expected a number of at most"),
-        (lambda: NamedDim(""), "a NamedDim needs a name"),
+        (lambda: Dim("n", 8, 1), "n: min=8 is more than max=1"),
+        (lambda: Dim("n", -1), "min of n must be an int of at least 0, not -1"),
+        (lambda: Dim("n", multiple_of=0), "multiple_of of n must be an int of at least 1"),
+        (lambda: Dim("n", max=2**62 + 1), "expected a number of at most"),
+        (lambda: Dim(""), "a Dim needs a name"),
         (lambda: infer_shapes(CONVNET, bind={"batch": 2**64}), "expected a number of at most"),
         (lambda: infer_shapes(CONVNET, inputs={"image": [2**64, 3, 4, 4]}), "expected a number of at most"),
         (lambda: infer_shapes(CONVNET, dims={"batch": "1..8", "`batch`": (9, 10)}), "cannot hold"),

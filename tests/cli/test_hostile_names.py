@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 import shapeinf.cli
-from shapeinf import NamedDim, infer_shapes
+from shapeinf import Dim, infer_shapes
 from shapeinf.cli import main
 from shapeinf.cli.main import COMMANDS
 
@@ -271,7 +271,7 @@ def test_a_terminal_of_few_characters(tmp_path, command, encoding):
 
 
 def test_names_of_dims_stay_in_the_comments_of_a_document():
-    dim = NamedDim("N\n}\n# \x1b[2J")
+    dim = Dim("N\n}\n# \x1b[2J")
     text = io.StringIO()
     infer_shapes(nnef_text("l"), inputs={"lx": [dim, 3]}).save(text)
     assert not [c for c in text.getvalue() if not c.isprintable() and c != "\n"]

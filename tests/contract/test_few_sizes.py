@@ -9,7 +9,7 @@ from shapeinf import infer_shapes
 from shapeinf.constraints.records import Clause
 from shapeinf.contract.few_sizes import few_sizes, sizes_text
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, parse_dim
+from shapeinf.expr import DimSize, parse_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.report import as_json
 from shapeinf.solver.budget import Budget
@@ -36,7 +36,7 @@ def test_all_solutions_are_listed_or_none(texts: list[str], bounds: tuple[int, i
     store = ShapeStore()
     symbol = store.scope.symbol("n", 0)
     store.add_range(symbol, *bounds, Source("", "test"))
-    dims: list[Dim] = [parse_dim(text, store.scope) for text in texts]
+    dims: list[DimSize] = [parse_dim(text, store.scope) for text in texts]
     sizes = few_sizes(symbol, [Clause(dim, True) for dim in dims], store, Budget())
     tested = range(bounds[0], (bounds[1] or 1000) + 1)
     expected = [n for n in tested if any(eval(text, {"n": n, "m": -1}) == 0 for text in texts)]

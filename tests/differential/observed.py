@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.expr import Dimension, DimSize, evaluate
 from shapeinf.lattice import Shape
 
 
@@ -19,7 +19,7 @@ def observed_sizes(shapes: Iterable[tuple[Shape, Sequence[int]]], binding: Mappi
     return sizes
 
 
-def agrees(result: Any, dim: Dim, size: int, sizes: Mapping[str, int]) -> bool:
+def agrees(result: Any, dim: DimSize, size: int, sizes: Mapping[str, int]) -> bool:
     """Whether a dim may be this size: it is, where all of its symbols have sizes."""
     if size not in result.interval(dim):
         return False

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from shapeinf import NamedDim, Result, ShapeError, ShapeInferenceError, infer_shapes
+from shapeinf import Dim, Result, ShapeError, ShapeInferenceError, infer_shapes
 from shapeinf.contract.contract import Answer
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.expr import Dimension, evaluate
@@ -214,7 +214,7 @@ def test_a_step_past_all_sizes_takes_one_element(case: str) -> None:
     starts = f"s = Constant <value_ints=[{start}]> () e = Constant <value_ints=[{end}]> ()"
     nodes = f"{starts} a = Constant <value_ints=[0]> () t = Constant <value_ints=[{step}]> () y = Slice (x, s, e, a, t)"
     model = model_of("float[n, 2] x", nodes)
-    result = infer_shapes(model, dims=[NamedDim("n", least)], assume=f"n <= {most}")
+    result = infer_shapes(model, dims=[Dim("n", least)], assume=f"n <= {most}")
     size = result.tensors["y"].shape[0]
     assert (size == count) if count is not None else not isinstance(size, int)
     for n in range(least, most + 1):

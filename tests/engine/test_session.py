@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import shapeinf
-from shapeinf import InferenceOptions, NamedDim, infer_shapes
+from shapeinf import Dim, InferenceOptions, infer_shapes
 from shapeinf.api import infer
 from tests.checks.models import model, node
 
@@ -30,7 +30,7 @@ def test_only_sessions_and_bodies_create_inferences() -> None:
 
 
 def test_keywords_and_a_record_of_options_are_the_same() -> None:
-    keywords = {"dims": [NamedDim("batch", max=8)], "bind": {"H": 4}, "assume": "W <= H", "min_dim": 0}
+    keywords = {"dims": [Dim("batch", max=8)], "bind": {"H": 4}, "assume": "W <= H", "min_dim": 0}
     by_keyword, by_record = infer_shapes(IMAGE, **keywords), infer(IMAGE, InferenceOptions(**keywords))
     for result in (by_keyword, by_record):
         assert str(result.tensors["y"].shape) == "[batch, 3, 4, W]"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapeinf import NamedDim, ShapeError, infer_shapes
+from shapeinf import Dim, ShapeError, infer_shapes
 from tests.checks.models import join_model, model, node, numbers
 
 PLAIN = model([node("Relu", "x", "y")], {"x": ["batch", 3], "z": ["batch", 6]}, {"y": None})
@@ -25,8 +25,8 @@ MODELS = {
 }
 AXIS = st.one_of(
     st.sampled_from([None, "batch", "n", 4, 8, "2..6", "n=0..4", (1, 9)]),
-    st.builds(NamedDim, st.sampled_from(["batch", "n"]), st.integers(0, 2), st.integers(8, 16)),
-    st.builds(lambda n: NamedDim("n", multiple_of=n), st.integers(1, 4)),
+    st.builds(Dim, st.sampled_from(["batch", "n"]), st.integers(0, 2), st.integers(8, 16)),
+    st.builds(lambda n: Dim("n", multiple_of=n), st.integers(1, 4)),
 )
 FULL = st.tuples(AXIS, st.sampled_from([6, None])).map(list)
 SHAPES = st.dictionaries(st.sampled_from(["x", "z"]), FULL, min_size=1)
@@ -87,7 +87,7 @@ OPTIONS = {
     "min_dim": (PLAIN, {"min_dim": 0}, ["n", None]),
     "declared, trusted": (WRONG, {"declared": "trust"}, ["n", 3]),
     "declared, ignored": (WRONG, {"declared": "ignore"}, ["n", 3]),
-    "a bound below min_dim": (PLAIN, {}, [NamedDim("batch", min=0, max=4), 3]),
+    "a bound below min_dim": (PLAIN, {}, [Dim("batch", min=0, max=4), 3]),
     "a name that is no expression": (ODD_NAME, {}, ["n", 3]),
 }
 
@@ -115,10 +115,10 @@ def test_an_update_assumes_again_what_did_not_hold_for_earlier_shapes() -> None:
 
 def test_bounds_of_a_named_dim_survive_an_update() -> None:
     """Also those below `min_dim`, which need a symbol that may be so small."""
-    result = infer_shapes(PLAIN).update({"x": [NamedDim("batch", min=0, max=4), 3]})
+    result = infer_shapes(PLAIN).update({"x": [Dim("batch", min=0, max=4), 3]})
     assert str(result.interval(result.tensors["y"].shape[0])) == "0..4"
     assert result.policy == "named dims are at least 1, batch at least 0"
-    wider = result.update({"x": [NamedDim("batch", max=9), 3]})
+    wider = result.update({"x": [Dim("batch", max=9), 3]})
     assert str(wider.interval(wider.tensors["y"].shape[0])) == "1..9"
 
 

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.expr import Dim, Scope, interval
+from shapeinf.expr import DimSize, Scope, interval
 from shapeinf.expr.dimension import Dimension
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.factors import factor_sum
@@ -15,9 +15,9 @@ SUMS = st.lists(st.integers(-3, 3), min_size=5, max_size=5)
 """The coefficients of four sizes, and a number."""
 
 
-def build(coefficients: list[int], scope: Scope, halves: bool) -> Dim:
+def build(coefficients: list[int], scope: Scope, halves: bool) -> DimSize:
     """The sum of multiples of sizes of 0 to 4, or of their halves where the number is even."""
-    total: Dim = coefficients[-1]
+    total: DimSize = coefficients[-1]
     for name, c in zip(NAMES, coefficients, strict=False):
         size = scope.symbol(name, 0, 4)
         total = total + c * (size // 2 if halves and c % 2 == 0 else size)

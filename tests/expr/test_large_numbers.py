@@ -12,14 +12,14 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.errors import Contradiction, Source
-from shapeinf.expr import Dim, Interval, Scope, ceildiv, evaluate, interval, maximum, minimum
+from shapeinf.expr import DimSize, Interval, Scope, ceildiv, evaluate, interval, maximum, minimum
 from shapeinf.lattice import ShapeStore
 
 SIZES = [2**53 - 1, 2**53 + 1, 2**54 + 3, 2**61 - 1, 2**62 + 1, 2**63 - 1, 2**63 + 1, 2**64 + 3, 2**80 + 7]
 SOURCE = Source("node", "required")
 
 # The bounds of each are its least and its largest value.
-OPERATIONS: dict[str, Callable[[Dim], Dim]] = {
+OPERATIONS: dict[str, Callable[[DimSize], DimSize]] = {
     "-x": lambda x: -x,
     "3*x - 2": lambda x: 3 * x - 2,
     "x//3": lambda x: x // 3,

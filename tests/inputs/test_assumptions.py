@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shapeinf import (
     Contradiction,
-    NamedDim,
+    Dim,
     UnknownNameError,
     infer_shapes,
 )
@@ -140,7 +140,7 @@ def learned(result):
 def test_text_and_object_add_the_same_constraints(low, high, multiple):
     if low > high:
         return
-    named = NamedDim("H", low, high, multiple_of=multiple)
+    named = Dim("H", low, high, multiple_of=multiple)
     outcomes = []
     for options in (
         {"dims": [named]},
@@ -159,9 +159,9 @@ def test_text_and_object_add_the_same_constraints(low, high, multiple):
 
 LOWERED = [
     ({"dims": {"H": "0..8"}}, "0..8"),
-    ({"dims": [NamedDim("H", 0, 8, multiple_of=4)]}, "0..8"),
-    ({"dims": (NamedDim("H", n) for n in (0,))}, "0.."),
-    ({"inputs": {"x": {2: NamedDim("H", 0, 8)}}}, "0..8"),
+    ({"dims": [Dim("H", 0, 8, multiple_of=4)]}, "0..8"),
+    ({"dims": (Dim("H", n) for n in (0,))}, "0.."),
+    ({"inputs": {"x": {2: Dim("H", 0, 8)}}}, "0..8"),
     ({"bind": {"H": 0}}, "0..0"),
     ({"dims": {"H": (0, 8)}, "min_dim": 2}, "0..8"),
 ]
@@ -208,9 +208,9 @@ CONTRADICTED = [
     ({"assume": ["H < W", "W < batch", "batch < H"]}, ["batch < H", "H < W", "W < batch"]),
     ({"assume": ["H + W <= 10", "H >= 10"]}, ["H >= 10", "H + W <= 10"]),
     ({"assume": ["batch == 2*H"], "bind": {"batch": 3}}, ["batch == 2*H", "batch=3"]),
-    ({"dims": [NamedDim("H", 1, 8, multiple_of=3)], "assume": ["H == 4"]}, ["H == 4", "H % 3 == 0"]),
-    ({"dims": [NamedDim("H", 33, 63, multiple_of=32)]}, ["H % 32 == 0", "H=33..63"]),
-    ({"inputs": {"x": {0: NamedDim("n", 1, 4), 2: NamedDim("n", 5, 9)}}}, ["n=5..9", "n=1..4"]),
+    ({"dims": [Dim("H", 1, 8, multiple_of=3)], "assume": ["H == 4"]}, ["H == 4", "H % 3 == 0"]),
+    ({"dims": [Dim("H", 33, 63, multiple_of=32)]}, ["H % 32 == 0", "H=33..63"]),
+    ({"inputs": {"x": {0: Dim("n", 1, 4), 2: Dim("n", 5, 9)}}}, ["n=5..9", "n=1..4"]),
 ]
 
 
@@ -265,7 +265,7 @@ def test_assumptions_hold_for_the_shapes_of_an_update():
     weight = PartialTensor("float32", Shape((8, 4)), None)
     for k in (8, "K"):  # nodes imply nothing, or that K is 8
         model = graph([("MatMul", ["x", "w"], ["y"], {})], {"x": ("B", k)}, {"w": weight})
-        result = infer_shapes(model).update({"x": {0: NamedDim("B", 1, 64, multiple_of=32)}})
+        result = infer_shapes(model).update({"x": {0: Dim("B", 1, 64, multiple_of=32)}})
         again = result.update({"x": {1: 8}})
         for updated in (result, again):
             rows, columns = updated.tensors["y"].shape

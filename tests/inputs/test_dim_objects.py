@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shapeinf import NamedDim, ShapeInferenceError, infer_shapes
+from shapeinf import Dim, ShapeInferenceError, infer_shapes
 from shapeinf.errors import SpecError
 from tests.inputs.graphs import IMAGE, PAIR, shape
 
@@ -55,9 +55,9 @@ OBJECTS = [
     (TorchDim("n", max=sys.maxsize - 1), "n", "1.."),
     (TorchDim("7", 7, 7), "7", "7..7"),
     (TorchDerivedDim(N, lambda x: x * 2 + 1), "2*n + 1", "5..11"),
-    (2 * NamedDim("n", 2, 5) + 1, "2*n + 1", "5..11"),
-    (NamedDim("n", 2, 5) - 1, "n - 1", "1..4"),
-    (NamedDim("n", 1, 10, multiple_of=4), "n", "4..8"),
+    (2 * Dim("n", 2, 5) + 1, "2*n + 1", "5..11"),
+    (Dim("n", 2, 5) - 1, "n - 1", "1..4"),
+    (Dim("n", 1, 10, multiple_of=4), "n", "4..8"),
     (hint("AUTO"), "batch", "1.."),
     (HintKind.AUTO, "batch", "1.."),
     (hint("DYNAMIC", 2, 5), "batch", "2..5"),
@@ -107,10 +107,10 @@ def test_a_static_axis_needs_a_number():
         ({"inputs": {"x": "z:[1,3,4,4]"}}, "as that of z"),
         ({"inputs": {"x": {0: {"nome": "n"}}}}, "has no 'nome'"),
         ({"inputs": {"x": {0: {"max": 3}}}}, "needs a name"),
-        ({"inputs": {"x": {0: NamedDim("n") * 2 - 9}, "y": [1]}}, "no input is named 'y'"),
+        ({"inputs": {"x": {0: Dim("n") * 2 - 9}, "y": [1]}}, "no input is named 'y'"),
         ({"inputs": [4, 3, 8, 8]}, "in the order of the inputs"),
         ({"inputs": "z:1x3x4x4"}, "no input is named 'z'"),
-        ({"dims": {"H": NamedDim("W", 1, 8)}}, "not a range of H"),
+        ({"dims": {"H": Dim("W", 1, 8)}}, "not a range of H"),
         ({"dims": {"H": (1, 2, 3)}}, "two bounds"),
         ({"dims": [4]}, "has no name"),
     ],
@@ -129,7 +129,7 @@ def test_a_text_that_is_no_axis(text):
 @pytest.mark.parametrize("bad", [{"min": -1}, {"min": 5, "max": 4}, {"multiple_of": 0}, {"max": 1.5}, {"min": True}])
 def test_a_named_dim_that_cannot_be(bad):
     with pytest.raises(ShapeInferenceError):
-        NamedDim("n", **bad)
+        Dim("n", **bad)
 
 
 # -- several inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from shapeinf import Contradiction, NamedDim, Result, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import Contradiction, Dim, Result, ShapeInferenceError, UnknownNameError, infer_shapes
 
 PLAIN = "t = NonZero (x) y = Transpose (t)"
 LOOP = """s = Constant <value = int64[1, 1] {0}> ()
@@ -51,7 +51,7 @@ def test_divisors() -> None:
 
 
 def test_divisors_under_two_numbers_of_a_name_both_hold() -> None:
-    result = infer(PLAIN, dims=[NamedDim("nz.count", multiple_of=4), NamedDim("nz.count#2", multiple_of=6)])
+    result = infer(PLAIN, dims=[Dim("nz.count", multiple_of=4), Dim("nz.count#2", multiple_of=6)])
     assert result.assumptions == ("`nz.count` % 12 == 0",)
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import pytest
 
-from shapeinf.expr import Dim, Scope, evaluate, interval, maximum, minimum, parse_dim
+from shapeinf.expr import DimSize, Scope, evaluate, interval, maximum, minimum, parse_dim
 from shapeinf.expr.extremum import expand_maximum
 
 NAMES = ("n", "m", "k")
 Sizes = dict[str, np.ndarray]
-Nest = tuple[Dim, bytes]
+Nest = tuple[DimSize, bytes]
 """A dim, and its values at all sizes of a box as numpy computes them."""
 
 
@@ -28,15 +28,15 @@ def box(symbols: int, low: int, high: int) -> Sizes:
     return {name: axis.ravel() for name, axis in zip(NAMES, axes, strict=False)}
 
 
-def forms(nests: Iterable[Nest]) -> list[set[Dim]]:
+def forms(nests: Iterable[Nest]) -> list[set[DimSize]]:
     """The forms of each function."""
-    table: dict[bytes, set[Dim]] = {}
+    table: dict[bytes, set[DimSize]] = {}
     for dim, values in nests:
         table.setdefault(values, set()).add(dim)
     return list(table.values())
 
 
-def texts(several: Iterable[set[Dim]]) -> list[list[str]]:
+def texts(several: Iterable[set[DimSize]]) -> list[list[str]]:
     return [sorted(map(str, dims)) for dims in several if len(dims) > 1]
 
 
@@ -76,7 +76,7 @@ def test_each_function_has_one_form(symbols: int, functions: int) -> None:
     assert_right(nests, sizes)
 
 
-Build = Callable[[Sequence[Dim]], Dim]
+Build = Callable[[Sequence[DimSize]], DimSize]
 Values = Callable[[Sequence[np.ndarray]], np.ndarray]
 
 

@@ -12,7 +12,7 @@ from shapeinf.constraints import ConstraintStore
 from shapeinf.constraints.piecewise import solution_ranges
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, Dimension, Scope, evaluate, maximum, minimum
+from shapeinf.expr import Dimension, DimSize, Scope, evaluate, maximum, minimum
 from shapeinf.solver.integer_sets import solution_interval
 
 LIMIT = 60
@@ -35,7 +35,7 @@ def nested(lines: st.SearchStrategy[tuple[object, ...]], leaves: int) -> st.Sear
 EXPRESSIONS = nested(PLAIN, 5) | nested(THROUGH_ONE_POINT, 9)
 
 
-def build(symbol: Dimension, drawn: tuple[object, ...]) -> Dim:
+def build(symbol: Dimension, drawn: tuple[object, ...]) -> DimSize:
     kind, a, b = drawn
     if kind == "line":
         return a * symbol + b  # type: ignore[operator]
@@ -92,7 +92,7 @@ def test_other_expressions_are_left_to_isl() -> None:
 def test_shared_expressions_are_computed_once() -> None:
     """Of a tree of 2**40 nodes."""
     n = Scope().symbol("n")
-    d: Dim = n
+    d: DimSize = n
     for size in range(2, 22):
         d = maximum(d, size) + minimum(d, size + 40)
     assert solution_ranges([Clause(d, False)], n, 1, None) in (None, [(1, None)])

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from shapeinf import NamedDim, Result, bind, infer_shapes, rebatch
+from shapeinf import Dim, Result, bind, infer_shapes, rebatch
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.html import MAX_ROWS
 from shapeinf.texts import MAX_LINE
@@ -146,7 +146,7 @@ def test_diagnostics_are_a_list_with_the_most_severe_first_in_a_notebook() -> No
 def test_inputs_and_outputs_are_in_the_order_of_the_graph() -> None:
     graph = graph_of(["z", "b", "a"])
     graph.graph["outputs"] = ["b", "z", "a"]
-    result = infer_shapes(graph, dims=[NamedDim("n", 1, 4)])
+    result = infer_shapes(graph, dims=[Dim("n", 1, 4)])
     assert list(result.inputs) == ["z"] and list(result.outputs) == ["b", "z", "a"]
     assert result.outputs["a"] is result.tensors["a"]
     assert str(result.dims["n"]) == "1..4"

@@ -8,7 +8,7 @@ import networkx as nx
 import onnx
 import pytest
 
-from shapeinf import NamedDim, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import Dim, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.errors import SpecError
 from shapeinf.testing import assert_shapes, shapeinf_check
 
@@ -22,7 +22,7 @@ CONVNET = "examples/convnet.onnx"
         ({"mask": "float32[batch, 1, ?, ?]", "half": "[?, 8, height//2, ?]"}, {}),
         ({"image": "[1..8, 3, 2.., ?]"}, {"dims": {"batch": "2..4"}}),
         ({"mask": (2, 1, "height", None)}, {"bind": {"batch": 2}}),
-        ({"up": "[batch, 8, height, 2*(width//2)]"}, {"dims": [NamedDim("height", multiple_of=4)]}),
+        ({"up": "[batch, 8, height, 2*(width//2)]"}, {"dims": [Dim("height", multiple_of=4)]}),
         ({"image": "float32", "mask": "?"}, {}),
     ],
 )
@@ -109,7 +109,7 @@ def test_ranges_make_a_case_within_them_more_than_a_note() -> None:
     """At 2**63 elements and more a size no longer fits into 64 bits."""
     model = nx.DiGraph(dialect="onnx", opsets={"": 18}, inputs={"x": ["batch", 1024]}, outputs=["y"])
     model.add_node("join", op="Concat", inputs=["x", "x"], outputs=["y"], attrs={"axis": 0})
-    for dims in ({"batch": (1, 1 << 58)}, [NamedDim("batch", 1, 1 << 58)]):
+    for dims in ({"batch": (1, 1 << 58)}, [Dim("batch", 1, 1 << 58)]):
         with pytest.raises(AssertionError, match="join"):
             shapeinf_check(model, dims=dims)
     shapeinf_check(model, dims={"batch": (1, 8)})

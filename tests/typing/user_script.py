@@ -19,11 +19,11 @@ from shapeinf import (
     Difference,
     Dim,
     Dimension,
+    DimSize,
     Graph,
     InferenceOptions,
     Interval,
     ModelError,
-    NamedDim,
     NnefOptions,
     Node,
     NotPickledError,
@@ -62,14 +62,14 @@ def infer() -> Result:
     infer_shapes("examples/decoder.onnx", dims={"batch": "1..8", "seq": (1, 512)})
     infer_shapes(CONVNET, dims={"batch": "1..8", "height": (2, 512), "width": 64})
     infer_shapes(CONVNET, dims={"batch": (1, None)}, bind={"height": 64})
-    infer_shapes(CONVNET, dims=[NamedDim("batch", 1, 8), NamedDim("height", multiple_of=32)])
-    infer_shapes(CONVNET, dims={"height": NamedDim("height", max=512)}, min_dim=0)
+    infer_shapes(CONVNET, dims=[Dim("batch", 1, 8), Dim("height", multiple_of=32)])
+    infer_shapes(CONVNET, dims={"height": Dim("height", max=512)}, min_dim=0)
     infer_shapes(CONVNET.read_bytes(), bind=SIZES, assume="height >= 2")
     infer_shapes(CONVNET, assume=["height % 2 == 0", "height + width <= 4096"])
     infer_shapes(CONVNET, inputs="[batch, 3, 224, 224]")
     infer_shapes(CONVNET, inputs={"image": "[batch, 3, 224, 224]"})
     infer_shapes(CONVNET, inputs={"image": ["n=1..8", 3, (1, 512), None]})
-    side = NamedDim("side", 32, 512, multiple_of=32)
+    side = Dim("side", 32, 512, multiple_of=32)
     infer_shapes(CONVNET, inputs={"image": {2: side, 3: 2 * side + 1}})
     infer_shapes(CONVNET, inputs=[[1, 3, 64, 64]])
     infer_shapes(EXAMPLES / "squeezenet.nnef", inputs="[batch, 3, height, width]", format_options=NnefOptions())
@@ -85,11 +85,11 @@ def read_result(result: Result) -> None:
     mask: TensorInfo = result.outputs["mask"]
     shape: Shape = mask.shape
     batch, channels, *rest = shape
-    dims: list[Dim] = [batch, channels, *rest]
-    size: Dim = batch * 3 + 1
+    dims: list[DimSize] = [batch, channels, *rest]
+    size: DimSize = batch * 3 + 1
     bounds: Interval = result.interval(size)
     number: int | float | None = bounds.hi
-    two: tuple[Dim, ...] = shape[1:3]
+    two: tuple[DimSize, ...] = shape[1:3]
     same: bool = shape == (batch, channels, *rest)
     if isinstance(batch, Dimension):
         name: str = batch.name
@@ -131,7 +131,7 @@ def ask_memory(result: Result) -> None:
     plan: Plan = memory.plan(SIZES, alignment=64, planner="best")
     slot: Slot = plan["down"]
     problems: list[Diagnostic] = memory.verify_plan(plan, SIZES)
-    weights: Dim = memory.weights
+    weights: DimSize = memory.weights
     print(len(buffers), at.bytes, over.value, largest.value, plan.arena, slot.offset, problems, weights)
     print(result.memory(layouts={"mid": "{3,2,1,0:T(8,128)}", 2: "{1,0}"}).activations)
     plan_from_csv("id,lower,upper,size,offset\na,0,3,4,0\n")
@@ -145,7 +145,7 @@ def ask_cost(result: Result) -> None:
     groups: dict[str, CostGroup] = cost.by_operator
     uncounted: tuple[Uncounted, ...] = cost.uncounted
     at: CostAt = cost.at(batch=1, height=64, width=64)
-    macs: Dim = cost.total.macs
+    macs: DimSize = cost.total.macs
     print(nodes[0].macs, groups["Conv"].flops, uncounted, at.total.intensity, macs, cost.by_module(2), cost.at(SIZES))
 
 

@@ -26,7 +26,7 @@ from opdefs.rules.contents.float_formats import FLOAT64
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, fold_floats
 from opdefs.rules.contents.integers import fit_element
 from opdefs.rules.contents.numpy_functions import numpy_function
-from shapeinf.expr import Dim, Dimension, maximum, minimum
+from shapeinf.expr import Dimension, DimSize, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Operand
 
@@ -45,13 +45,13 @@ def numpy_broadcast(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     return c.broadcast(a, b)
 
 
-def unknown(_: Dim) -> Dim | None:
+def unknown(_: DimSize) -> DimSize | None:
     """None: the operation has no symbolic result."""
     return None
 
 
 def unary_rule(
-    concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
+    concrete: Callable[[Any], Any], symbolic: Callable[[DimSize], DimSize | None], rounded: OnElements | None = None
 ) -> Callable[..., PartialTensor]:
     """The rule of a unary operation."""
 
@@ -83,7 +83,7 @@ def approximate(c: InferenceContext, name: str, x: PartialTensor) -> PartialTens
 def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: `|x|`."""
 
-    def operation(d: Dim) -> Dim:
+    def operation(d: DimSize) -> DimSize:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else maximum(d, -d)
 
     if is_float(x.dtype):
@@ -94,7 +94,7 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: -1, 0 or 1."""
 
-    def operation(d: Dim) -> Dim:
+    def operation(d: DimSize) -> DimSize:
         if c.prove_le(1, d) is True:
             return 1
         return -1 if c.prove_le(d, -1) is True else maximum(minimum(d, 1), -1)
@@ -107,7 +107,7 @@ def calculate(
     dtype: str | None,
     shape: Shape,
     concrete: Callable[..., Any],
-    symbolic: Callable[..., Dim | None],
+    symbolic: Callable[..., DimSize | None],
     rounded: OnElements | None,
     *values: PartialTensor,
 ) -> PartialTensor:
@@ -129,7 +129,7 @@ def calculate(
 def binary_rule(
     broadcast: Broadcast,
     concrete: Callable[[Any, Any], Any],
-    symbolic: Callable[[Dim, Dim], Dim],
+    symbolic: Callable[[DimSize, DimSize], DimSize],
     rounded: OnElements,
     even: OnTensors,
 ) -> Callable[..., PartialTensor]:
@@ -187,7 +187,7 @@ def integer_division(
     c: InferenceContext,
     shape: Shape,
     concrete: Callable[[Any, Any], Any],
-    symbolic: Callable[[Dim, Dim], Dim | None],
+    symbolic: Callable[[DimSize, DimSize], DimSize | None],
     a: PartialTensor,
     b: PartialTensor,
 ) -> PartialTensor:
@@ -206,10 +206,10 @@ def may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
     return bool(zeros)
 
 
-def floored_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
+def floored_quotient(c: InferenceContext) -> Callable[[DimSize, DimSize], DimSize | None]:
     """Integer division rounded down, for a divisor of known sign."""
 
-    def divide(a: Dim, b: Dim) -> Dim | None:
+    def divide(a: DimSize, b: DimSize) -> DimSize | None:
         if c.prove_le(1, b) is True:
             return a // b
         return (-a) // (-b) if c.prove_le(b, -1) is True else None
@@ -217,10 +217,10 @@ def floored_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
     return divide
 
 
-def floored_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
+def floored_remainder(c: InferenceContext) -> Callable[[DimSize, DimSize], DimSize | None]:
     """The remainder with the sign of the divisor, for a divisor of known sign."""
 
-    def remainder(a: Dim, b: Dim) -> Dim | None:
+    def remainder(a: DimSize, b: DimSize) -> DimSize | None:
         if c.prove_le(1, b) is True:
             return a % b
         return -((-a) % (-b)) if c.prove_le(b, -1) is True else None
@@ -228,20 +228,20 @@ def floored_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
     return remainder
 
 
-def truncated_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
+def truncated_remainder(c: InferenceContext) -> Callable[[DimSize, DimSize], DimSize | None]:
     """The remainder with the sign of the dividend, for a dividend of at least 0 and a divisor of at least 1."""
 
-    def remainder(a: Dim, b: Dim) -> Dim | None:
+    def remainder(a: DimSize, b: DimSize) -> DimSize | None:
         return a % b if c.prove_le(1, b) is True and c.prove_le(0, a) is True else None
 
     return remainder
 
 
-def integer_power(x: Dim, y: Dim) -> Dim | None:
+def integer_power(x: DimSize, y: DimSize) -> DimSize | None:
     """`x ** y` for a known exponent of 0..64, or 0..4 where `x` is symbolic; else None."""
     if not isinstance(y, int) or not 0 <= y <= (4 if isinstance(x, Dimension) else 64):
         return None
-    result: Dim = 1
+    result: DimSize = 1
     for _ in range(y):
         result = result * x
     return result

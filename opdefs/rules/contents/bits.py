@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable
 
 from opdefs.rules.contents.elements import Operation, integer_operation
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import element_bits
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext
@@ -25,7 +25,7 @@ BITWISE = tuple(_CONCRETE)
 def bitwise_operation(c: InferenceContext, dtype: str | None, name: str) -> Operation:
     """`and`, `or` or `xor` of the bits of two integers, of which one may be symbolic."""
 
-    def operation(a: Dim, b: Dim) -> Dim | None:
+    def operation(a: DimSize, b: DimSize) -> DimSize | None:
         if isinstance(a, int) and isinstance(b, int):
             return _CONCRETE[name](a, b)
         value, mask = (a, b) if isinstance(b, int) else (b, a)
@@ -37,12 +37,12 @@ def bitwise_operation(c: InferenceContext, dtype: str | None, name: str) -> Oper
     return integer_operation(c, dtype, operation)
 
 
-def _common_bits(x: Dim, mask: int) -> Dim | None:
+def _common_bits(x: DimSize, mask: int) -> DimSize | None:
     """`x & mask`; None for a mask of many separate bits."""
     if mask < 0:
         others = _common_bits(x, ~mask)
         return None if others is None else x - others
-    result: Dim = 0
+    result: DimSize = 0
     for low, width in _runs(mask):
         result = result + (x // 2**low) % 2**width * 2**low
     return result if len(_runs(mask)) <= MAX_RUNS else None
@@ -72,7 +72,7 @@ def shift_operation(c: InferenceContext, dtype: str | None, *, left: bool, limit
     """
     most = (element_bits(dtype or "") or 1) - 1
 
-    def operation(x: Dim, bits: Dim) -> Dim | None:
+    def operation(x: DimSize, bits: DimSize) -> DimSize | None:
         if not isinstance(bits, int):
             return None
         if limited:

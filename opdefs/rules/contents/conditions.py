@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.rules.contents.elements import Operation, logical_and, logical_not, logical_or, map_elements, to_dim
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Condition, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -13,7 +13,7 @@ MAX_CHOICES = 16
 """The most elements of a tensor for which expressions of undecided conditions are built."""
 
 
-def indicator(expression: Dim) -> Dim:
+def indicator(expression: DimSize) -> DimSize:
     """1 where an integer expression is at least 0, else 0."""
     return minimum(maximum(expression + 1, 0), 1)
 

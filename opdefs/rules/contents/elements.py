@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from opdefs.rules.contents.integers import wrap_element
-from shapeinf.expr import Dim, Dimension, maximum, minimum
+from shapeinf.expr import Dimension, DimSize, maximum, minimum
 from shapeinf.lattice import MAX_ELEMENTS, NOT_CONCRETE, Condition, Element, PartialTensor, Shape
 from shapeinf.lattice.truths import Truth
 from shapeinf.lattice.truths import logical_and as logical_and
@@ -129,7 +129,7 @@ def map_dims(
     c: InferenceContext,
     dtype: str | None,
     shape: Shape,
-    operation: Callable[..., Dim | bool | Condition | None],
+    operation: Callable[..., DimSize | bool | Condition | None],
     *values: PartialTensor,
 ) -> PartialTensor | None:
     """An operation on dims, applied to the broadcast of index tensors: a fast path for scalars and vectors of sizes.
@@ -182,7 +182,7 @@ def fold_dims(
     dtype: str | None,
     shape: Shape,
     concrete: Callable[..., Any],
-    symbolic: Callable[..., Dim | bool | Condition | None],
+    symbolic: Callable[..., DimSize | bool | Condition | None],
     *values: PartialTensor,
 ) -> PartialTensor:
     """`fold_elements` with an operation on dims, whose results wrap around as the type of the values does.
@@ -197,7 +197,7 @@ def fold_dims(
     return fold_elements(dtype, shape, concrete, integer_operation(c, values[0].dtype, symbolic), *values)
 
 
-def to_dim(element: Element) -> Dim | None:
+def to_dim(element: Element) -> DimSize | None:
     """An element as a dim: an int, a Dimension or an integral float; None for any other."""
     if type(element) is int or type(element) is Dimension:
         return element
@@ -210,7 +210,7 @@ def to_dim(element: Element) -> Dim | None:
     return None
 
 
-def dim_operation(operation: Callable[..., Dim | bool | Condition | None]) -> Operation:
+def dim_operation(operation: Callable[..., DimSize | bool | Condition | None]) -> Operation:
     """An operation on dims, lifted to elements; its result is None where an operand is not an integer."""
 
     def apply(*elements: Element) -> Element:
@@ -221,7 +221,7 @@ def dim_operation(operation: Callable[..., Dim | bool | Condition | None]) -> Op
 
 
 def integer_operation(
-    c: InferenceContext, dtype: str | None, operation: Callable[..., Dim | bool | Condition | None]
+    c: InferenceContext, dtype: str | None, operation: Callable[..., DimSize | bool | Condition | None]
 ) -> Operation:
     """An operation on dims, lifted to elements of a type: its results wrap around if that is an integer type."""
     on_elements = dim_operation(operation)
@@ -239,7 +239,7 @@ def known_ints(value: PartialTensor | None) -> tuple[int, ...] | None:
     return known  # type: ignore[return-value]
 
 
-def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
+def known_dims(value: PartialTensor | None) -> tuple[DimSize | None, ...] | None:
     """The contents as dims, with None for each unknown element; None where there are no contents."""
     if value is None:
         return None
@@ -276,15 +276,15 @@ def is_float(dtype: str | None) -> bool:
     return dtype is not None and ("float" in dtype or dtype == "complex64" or dtype == "complex128")
 
 
-def clamp_at_zero(c: InferenceContext, d: Dim) -> Dim:
+def clamp_at_zero(c: InferenceContext, d: DimSize) -> DimSize:
     """The larger of a dim and 0."""
     return d if c.store.bounds(d)[0] >= 0 or c.prove_le(0, d) is True else maximum(d, 0)
 
 
-def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
+def truncated_quotient(c: InferenceContext) -> Callable[[DimSize, DimSize], DimSize | None]:
     """Integer division that rounds towards zero, as in runtimes. Symbolic only for a positive divisor."""
 
-    def divide(a: Dim, b: Dim) -> Dim | None:
+    def divide(a: DimSize, b: DimSize) -> DimSize | None:
         if isinstance(a, int) and isinstance(b, int):
             return None if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         if not (b >= 1 if isinstance(b, int) else c.prove_le(1, b) is True):
@@ -309,7 +309,7 @@ MAX_RANK = 1024
 
 def requested_dims(
     c: InferenceContext, shape: PartialTensor, name: str = "shape", dtype: str | None = None
-) -> tuple[Dim | None, ...]:
+) -> tuple[DimSize | None, ...]:
     """The dims that a vector input requests, None for each unknown one. Raises NotKnown if its length is unknown.
 
     The error carries `dtype`, the element type of the outputs, for operators whose definition does not declare it.
@@ -327,7 +327,7 @@ def requested_dims(
 Verdict = Truth
 
 
-def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+def compare_le(c: InferenceContext, a: DimSize, b: DimSize) -> Verdict:
     """`a <= b`, decided or as a condition."""
     decided = c.prove_le(a, b)
     if decided is not None:
@@ -335,7 +335,7 @@ def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     return nonnegative_condition(b - a)
 
 
-def compare_eq(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+def compare_eq(c: InferenceContext, a: DimSize, b: DimSize) -> Verdict:
     """`a == b`, decided or as a condition: the smaller of both differences is not negative."""
     decided = c.prove_eq(a, b)
     return nonnegative_condition(minimum(a - b, b - a)) if decided is None else decided

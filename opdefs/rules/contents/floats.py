@@ -43,7 +43,7 @@ from opdefs.rules.contents.float_intervals import (
     square_root,
 )
 from opdefs.rules.contents.integers import MIN_LIMIT, USUAL_SIZES
-from shapeinf.expr import Dim, Dimension, ceildiv, maximum, minimum
+from shapeinf.expr import Dimension, DimSize, ceildiv, maximum, minimum
 from shapeinf.lattice import Element, FloatInterval, PartialTensor, Quotient, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext
 
@@ -57,7 +57,7 @@ MAX_DENOMINATOR = 1024
 """The largest denominator of a fraction that a float constant may stand for."""
 
 
-def to_fraction(element: Element) -> tuple[Dim, Dim] | None:
+def to_fraction(element: Element) -> tuple[DimSize, DimSize] | None:
     """The numerator and denominator of an element; None if it is unknown or not a finite number."""
     if isinstance(element, Quotient):
         return element.numerator, element.denominator
@@ -69,12 +69,12 @@ def to_fraction(element: Element) -> tuple[Dim, Dim] | None:
     return None
 
 
-def content(d: Dim) -> int:
+def content(d: DimSize) -> int:
     """The greatest number that divides every coefficient of a dim."""
     return abs(d) if isinstance(d, int) else gcd(*(factor for _, factor in d.terms))
 
 
-def _largest_factor(d: Dim) -> int:
+def _largest_factor(d: DimSize) -> int:
     """The largest factor of a symbol, or of a product of symbols, in a dim."""
     return 1 if isinstance(d, int) else max([abs(factor) for monomial, factor in d.terms if monomial], default=1)
 
@@ -91,7 +91,7 @@ class FloatArithmetic:
     saturates: bool = False
     """Whether overflow results in the largest number instead of infinity."""
 
-    def element(self, numerator: Dim, denominator: Dim = 1) -> Element:
+    def element(self, numerator: DimSize, denominator: DimSize = 1) -> Element:
         """`numerator / denominator` (at least 1) as an element, rounded once to the type."""
         n, d = _reduce_fraction(numerator, denominator)
         if isinstance(n, int) and (isinstance(d, int) or n == 0):
@@ -105,7 +105,7 @@ class FloatArithmetic:
         number = self.format.round(float(fraction)) if abs(fraction) <= self.format.largest else inf
         return number if isfinite(number) and Fraction(number) == fraction else None
 
-    def exact(self, element: Element) -> tuple[Dim, Dim] | None:
+    def exact(self, element: Element) -> tuple[DimSize, DimSize] | None:
         """The numerator and denominator of an element that is not rounded; None for any other."""
         parts = to_fraction(element)
         if not isinstance(element, Quotient) or parts is None:
@@ -113,7 +113,7 @@ class FloatArithmetic:
         n, d = parts
         return parts if isinstance(d, int) and not d & (d - 1) and self.is_exact(n, d) else None
 
-    def is_exact(self, n: Dim, d: int = 1) -> bool:
+    def is_exact(self, n: DimSize, d: int = 1) -> bool:
         """Whether the type represents `n/d` exactly, for a power of two d: proven or assumed."""
         factor = content(n)
         if not factor:
@@ -125,7 +125,7 @@ class FloatArithmetic:
             _divide_exactly(n, factor), min(self.format.max_exact // odd, self.format.largest * d // factor)
         )
 
-    def _is_within(self, x: Dim, limit: int) -> bool:
+    def _is_within(self, x: DimSize, limit: int) -> bool:
         """Whether `-limit <= x <= limit`: proven or assumed."""
         c = self.c
         proofs = c.prove_le(x, limit), c.prove_le(-limit, x)
@@ -139,7 +139,7 @@ class FloatArithmetic:
             below is True or c.assume_small(-x, limit, message)
         )
 
-    def fresh_between(self, low: Dim, high: Dim) -> Element:
+    def fresh_between(self, low: DimSize, high: DimSize) -> Element:
         """A fresh integer between two bounds, rounded to the type; None if it may be infinite."""
         least, most = self._finite_end(low, 0), self._finite_end(high, 1)
         ends = (
@@ -154,7 +154,7 @@ class FloatArithmetic:
         top = None if most is None else -self.format.round_down(-most)
         return bottom if bottom is not None and bottom == top else self.c.fresh("rounded", bottom, top)
 
-    def _finite_end(self, d: Dim, side: int) -> int | None:
+    def _finite_end(self, d: DimSize, side: int) -> int | None:
         """The least (0) or the greatest (1) number that a dim may be.
 
         None for a multiple of sizes without a bound: it counts as a size. Powers of sizes do not: they have a bound.
@@ -278,7 +278,7 @@ class FloatArithmetic:
         """The smaller of two elements."""
         return self._pick(min, minimum, a, b)
 
-    def _pick(self, numeric: Callable[..., float], symbolic: Callable[..., Dim], a: Element, b: Element) -> Element:
+    def _pick(self, numeric: Callable[..., float], symbolic: Callable[..., DimSize], a: Element, b: Element) -> Element:
         if are_numbers(a, b) or _is_interval(a, b):
             has_nan = any([isinstance(e, float) and e != e for e in (a, b)])
             return None if has_nan else self._combine(numeric, a, b)
@@ -327,12 +327,12 @@ class FloatArithmetic:
             return result
         return self.c.fresh("rounded", floor(result.low), ceil(result.high))
 
-    def _truncated_quotient(self, n: Dim, d: Dim) -> Dim:
+    def _truncated_quotient(self, n: DimSize, d: DimSize) -> DimSize:
         if self.c.prove_le(0, n) is True:
             return n // d
         return maximum(n, 0) // d - maximum(-n, 0) // d
 
-    def floor_of_product(self, x: Dim, constant: Fraction) -> Dim | None:
+    def floor_of_product(self, x: DimSize, constant: Fraction) -> DimSize | None:
         """`floor(x * constant)`; None where the exact and the rounded product may have different floors."""
         simple = constant.limit_denominator(MAX_DENOMINATOR)
         limit = self.exact_limit(constant, simple, 1, 1) if 0 < simple <= constant else 0
@@ -344,7 +344,9 @@ class FloatArithmetic:
             return self._integral(round, a)
         return self._to_integer(a, 2, 0, _round_half_to_even)
 
-    def _to_integer(self, a: Element, grid: int, side: int, operation: Callable[[Dim, Dim], Dim]) -> Element:
+    def _to_integer(
+        self, a: Element, grid: int, side: int, operation: Callable[[DimSize, DimSize], DimSize]
+    ) -> Element:
         """An operation of numerator and denominator that is constant between multiples of `1/grid`.
 
         At a multiple it has the value of the numbers above it for `side` 1, below it for -1, and its own for 0.
@@ -358,7 +360,7 @@ class FloatArithmetic:
                 return operation(x * times, by)
         return self.fresh_between(n // d, n // d + 1)
 
-    def _readings(self, n: Dim, d: Dim, grid: int, side: int) -> list[tuple[int, Dim, tuple[int, Dim]]]:
+    def _readings(self, n: DimSize, d: DimSize, grid: int, side: int) -> list[tuple[int, DimSize, tuple[int, DimSize]]]:
         """`n/d` as `x * fraction`, valid for x up to a limit: (limit, x, fraction) of each, the largest limit first."""
         if not isinstance(d, int):
             tiny = Fraction(1, content(d)) < self.format.least_normal
@@ -370,7 +372,7 @@ class FloatArithmetic:
             return []
         if self.c.prove_le(0, x) is not True:
             side = 0
-        readings: list[tuple[int, Dim, tuple[int, Dim]]] = []
+        readings: list[tuple[int, DimSize, tuple[int, DimSize]]] = []
         for simple in {constant, constant.limit_denominator(MAX_DENOMINATOR)} - {0}:
             limit = self.exact_limit(constant, simple, grid, side)
             if limit:
@@ -446,19 +448,19 @@ def _is_interval(*elements: Element) -> bool:
     return any([isinstance(e, FloatInterval) for e in elements])
 
 
-def _exact_element(n: Dim, d: Dim) -> Element:
+def _exact_element(n: DimSize, d: DimSize) -> Element:
     if d != 1:
         return Quotient(n, d)
     return float(n) if isinstance(n, int) else n
 
 
-def _reduce_fraction(n: Dim, d: Dim) -> tuple[Dim, Dim]:
+def _reduce_fraction(n: DimSize, d: DimSize) -> tuple[DimSize, DimSize]:
     """A numerator and a denominator, divided by their greatest common factor."""
     common = gcd(content(n), content(d))
     return (n, d) if common <= 1 else (_divide_exactly(n, common), _divide_exactly(d, common))
 
 
-def _divide_exactly(d: Dim, factor: int) -> Dim:
+def _divide_exactly(d: DimSize, factor: int) -> DimSize:
     return d // factor if factor > 1 else d
 
 
@@ -467,7 +469,7 @@ def _is_power_of_two(element: Element) -> bool:
     return parts is not None and all(isinstance(p, int) and p > 0 and not p & (p - 1) for p in parts)
 
 
-def _round_half_to_even(n: Dim, d: Dim) -> Dim:
+def _round_half_to_even(n: DimSize, d: DimSize) -> DimSize:
     """`n/d` rounded to the nearest integer. Ties are rounded up, then decremented if the result is odd."""
     up = (2 * n + d) // (2 * d)
     if isinstance(d, int) and d % 2:

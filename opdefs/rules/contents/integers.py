@@ -13,7 +13,7 @@ the same multiple of `2**bits` at every size. Sizes have no upper bound, so most
 from __future__ import annotations
 
 from opdefs.rules.contents.float_formats import FLOAT64
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.interval import Bounds
 from shapeinf.lattice import Element
 from shapeinf.lattice.dtypes import INTEGER_RANGES
@@ -52,7 +52,7 @@ def wrap_element(c: InferenceContext, dtype: str | None, element: Element) -> El
     return wrap(dtype, element) if type(element) is int else element
 
 
-def wrap_dim(c: InferenceContext, dtype: str | None, d: Dimension) -> Dim:
+def wrap_dim(c: InferenceContext, dtype: str | None, d: Dimension) -> DimSize:
     """A symbolic number as an integer type represents it; an unknown with the bounds of the type where it may wrap."""
     limits = INTEGER_RANGES.get(dtype or "")
     if limits is None or _is_within(c.store.bounds(d), limits):
@@ -77,14 +77,14 @@ def is_exact_in_float64(c: InferenceContext, dtype: str | None, element: Element
     return isinstance(element, (int, Dimension)) and _fits(c, str(dtype), element, limits)
 
 
-def _fits(c: InferenceContext, dtype: str, element: Dim, limits: tuple[int, int]) -> bool:
+def _fits(c: InferenceContext, dtype: str, element: DimSize, limits: tuple[int, int]) -> bool:
     """Whether a number is within limits: known, at usual sizes, or assumed."""
     if isinstance(element, int):
         return limits[0] <= element <= limits[1]
     return _is_within(c.store.bounds(element), limits) or _wrap_known(c, dtype, element, limits) is element
 
 
-def _wrap_known(c: InferenceContext, dtype: str, d: Dimension, limits: tuple[int, int]) -> Dim | None:
+def _wrap_known(c: InferenceContext, dtype: str, d: Dimension, limits: tuple[int, int]) -> DimSize | None:
     """A symbolic number, minus the multiple of `2**bits` by which it wraps around at every usual size; else None."""
     if dtype in USUAL_SIZES:
         turns = _turns(c.store.usual_bounds(d, USUAL_SIZES[dtype]), limits)

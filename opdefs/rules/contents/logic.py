@@ -18,11 +18,11 @@ from opdefs.rules.contents.elements import (
 )
 from opdefs.rules.contents.float_intervals import float_ends
 from opdefs.rules.contents.numpy_functions import numpy_function
-from shapeinf.expr import Dim, minimum
+from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import Condition, Element, FloatInterval, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
-Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
+Compare = Callable[[InferenceContext, DimSize, DimSize], Verdict]
 Comparison = tuple[Callable[[Any, Any], Any], Compare]
 """An operation on numpy arrays, and the same one on dims."""
 
@@ -40,7 +40,7 @@ def compare(
     """A comparison as a tensor of `shape`: each element is true, false, a condition or unknown."""
     concrete, verdict = comparison
 
-    def decide(x: Dim, y: Dim) -> Verdict:
+    def decide(x: DimSize, y: DimSize) -> Verdict:
         return verdict(c, x, y)
 
     if any([FloatInterval in map(type, x.elements or ()) for x in (a, b)]):

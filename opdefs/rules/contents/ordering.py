@@ -11,7 +11,7 @@ from functools import cmp_to_key
 from opdefs.rules.contents.conditions import indicator
 from opdefs.rules.contents.elements import element_array, is_listable, to_dim
 from opdefs.rules.contents.float_intervals import float_ends
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Element, FloatInterval, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -195,7 +195,7 @@ def insertion_position(
     c: InferenceContext, ordered: Sequence[Element], element: Element, *, after_equal: bool
 ) -> Element:
     """The number of elements of an ordered row that are less than an element, or also of those that equal it."""
-    position: Dim = 0
+    position: DimSize = 0
     for other in ordered:
         before = is_at_most(c, other, element) if after_equal else _is_less(c, other, element)
         if before is None:

@@ -18,7 +18,7 @@ from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_oper
 from opdefs.rules.contents.integers import wrap_element
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.operands import is_unit
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -30,7 +30,7 @@ def element_operation(
     c: InferenceContext,
     dtype: str | None,
     concrete: Callable[..., object],
-    symbolic: Callable[..., Dim | None],
+    symbolic: Callable[..., DimSize | None],
     rounded: Callable[..., Element],
 ) -> Operation:
     """An operation on elements of any numeric type: of floats, `concrete` on numbers and else `rounded`."""
@@ -79,7 +79,7 @@ def _exact_sum(floats: FloatArithmetic, terms: Sequence[Element]) -> Element:
 
     Then no sum of some of them is rounded.
     """
-    parts: dict[bool, list[tuple[Dim, Dim]]] = {True: [], False: []}
+    parts: dict[bool, list[tuple[DimSize, DimSize]]] = {True: [], False: []}
     for term in terms:
         fraction = floats.exact(term)
         if fraction is None:
@@ -95,10 +95,10 @@ def _exact_sum(floats: FloatArithmetic, terms: Sequence[Element]) -> Element:
     return floats.element(*_total([positive, negative]))
 
 
-def _total(fractions: Sequence[tuple[Dim, Dim]]) -> tuple[Dim, Dim]:
+def _total(fractions: Sequence[tuple[DimSize, DimSize]]) -> tuple[DimSize, DimSize]:
     """The sum of fractions whose denominators are powers of two."""
-    numerator: Dim = 0
-    denominator: Dim = 1
+    numerator: DimSize = 0
+    denominator: DimSize = 1
     for n, d in fractions:
         common = max(d, denominator) if isinstance(d, int) and isinstance(denominator, int) else d * denominator
         numerator, denominator = numerator * (common // denominator) + n * (common // d), common
@@ -111,8 +111,8 @@ def exact_product(floats: FloatArithmetic, factors: Sequence[Element]) -> Elemen
     large, small = (prod(n for n in map(abs, numbers) if (n > 1) == wanted) for wanted in (True, False))
     if large > floats.format.largest or small < floats.format.least_normal:
         return None
-    numerator: Dim = 1
-    denominator: Dim = 1
+    numerator: DimSize = 1
+    denominator: DimSize = 1
     for factor in factors:
         parts = floats.exact(factor)
         if parts is None:

@@ -11,7 +11,7 @@ from opdefs.rules.contents.float_intervals import are_numbers, float_ends, hull
 from opdefs.rules.contents.floats import MAX_EXACT, FloatArithmetic, arithmetic
 from opdefs.rules.contents.integers import USUAL_SIZES, wrap, wrap_element
 from opdefs.rules.operands import require_single
-from shapeinf.expr import Dim, Dimension, ceildiv, usual_interval
+from shapeinf.expr import Dimension, DimSize, ceildiv, usual_interval
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext, Value
@@ -23,7 +23,7 @@ MAX_ELEMENT = 2**31 - 1
 """The largest element of a progression: a larger one may wrap around when a model narrows or adds to its indices."""
 
 
-def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]) -> PartialTensor:
+def progression(dtype: str | None, shape: Shape, base: DimSize, steps: Sequence[int]) -> PartialTensor:
     """A progression; without contents where an element may wrap around, or where the type is not an index type.
 
     Constants of other types are progressions if the type represents them exactly.
@@ -41,7 +41,7 @@ def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]
     return Progression(dtype, shape, base, steps)
 
 
-def _fits_usually(dtype: str, shape: Shape, base: Dim, steps: Sequence[int]) -> bool:
+def _fits_usually(dtype: str, shape: Shape, base: DimSize, steps: Sequence[int]) -> bool:
     """Whether no element wraps around at usual sizes."""
     if isinstance(base, int) and dtype == "int64":  # steps are small
         return True
@@ -60,12 +60,12 @@ def _can_represent(dtype: str | None, number: int) -> bool:
     return least <= number <= most
 
 
-def _magnitude(d: Dim) -> int:
+def _magnitude(d: DimSize) -> int:
     """The largest absolute value of an int, or of the coefficients of a dim."""
     return abs(d) if isinstance(d, int) else max(abs(factor) for _, factor in d.terms)
 
 
-def arithmetic_vector(dtype: str | None, shape: Shape, first: Dim, step: Dim) -> PartialTensor:
+def arithmetic_vector(dtype: str | None, shape: Shape, first: DimSize, step: DimSize) -> PartialTensor:
     """The vector `first, first + step, ...`, where the step is a known int."""
     return progression(dtype, shape, first, (step,)) if isinstance(step, int) else PartialTensor(dtype, shape, None)
 
@@ -170,7 +170,7 @@ def transpose_progression(value: Progression, shape: Shape, order: Sequence[int]
 
 
 def slice_progression(
-    x: PartialTensor, shape: Shape, firsts: Sequence[Dim | None], strides: Sequence[int]
+    x: PartialTensor, shape: Shape, firsts: Sequence[DimSize | None], strides: Sequence[int]
 ) -> PartialTensor:
     """The strided slice of a progression, of `shape`, from a first index of each axis (None: unknown)."""
     source = to_progression(x)
@@ -193,7 +193,7 @@ def running_sum(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> 
     return progression(x.dtype, x.shape, first, [step if i == axis else 0 for i in range(len(x.shape))])
 
 
-def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim]]:
+def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[DimSize], list[DimSize]]:
     """Elements that include the least, and elements that include the greatest; empty lists where they are unknown.
 
     Every element is one that the tensor certainly has.
@@ -209,8 +209,8 @@ def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list
             low, high = (low, high + last) if step > 0 else (low + last, high)
         return [low], [high]
     elements = value.elements or ()
-    ints: list[Dim] = [e for e in elements if type(e) is int]
-    symbolic: list[Dim] = []
+    ints: list[DimSize] = [e for e in elements if type(e) is int]
+    symbolic: list[DimSize] = []
     if len(ints) < len(elements):
         symbolic = list({e: None for e in elements if isinstance(e, Dimension)})
     return ([*symbolic, min(ints)], [*symbolic, max(ints)]) if ints else (symbolic, symbolic)  # type: ignore[type-var]
@@ -276,7 +276,7 @@ def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: E
     return PartialTensor(dtype, shape, _float_range_elements(floats, first, step, int(shape[0])))
 
 
-def _float_range_length(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> Dim:
+def _float_range_length(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> DimSize:
     """The length of a range of floats. Runtimes subtract and divide in the type of the operands or in float64."""
     c = floats.c
     operands = (first, last, step)
@@ -332,7 +332,7 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
     return PartialTensor(start.dtype, Shape((count,)), [a.item() + i * d.item() for i in range(count)])
 
 
-def _range_count(c: InferenceContext, span: Dim, step: Dim) -> Dim:
+def _range_count(c: InferenceContext, span: DimSize, step: DimSize) -> DimSize:
     """The length of a range of integers; unknown where the sign of the step is."""
     if c.prove_le(step, -1) is True:
         span, step = -span, -step

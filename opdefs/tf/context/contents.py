@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from opdefs.tf.context.structure import StructureContext
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import INT64_MAX, INTEGER_RANGES, KINDS, TF_NAMES
 from shapeinf.ops.context import tf_shape
@@ -98,7 +98,7 @@ class ContentsContext(StructureContext):
             return None
         return Shape(self._element(e) for e in tensor.elements or ())
 
-    def _element(self, element: object) -> Dim:
+    def _element(self, element: object) -> DimSize:
         known = isinstance(element, (int, Dimension)) and self.prove_le(0, element) is True
         return element if known and isinstance(element, (int, Dimension)) else self.unknown_dim()
 
@@ -166,7 +166,7 @@ class ContentsContext(StructureContext):
         """The value of a scalar, or one element of a vector."""
         return _scalar(_from_array(tensor), index)
 
-    def make_dim_for_scalar_input(self, index: int) -> Dim:
+    def make_dim_for_scalar_input(self, index: int) -> DimSize:
         """The size in a scalar input, unknown when the contents are."""
         symbolic = self._symbolic_scalar(index)
         if symbolic is not None:
@@ -180,13 +180,13 @@ class ContentsContext(StructureContext):
             raise ShapeError(message)
         return value
 
-    def _symbolic_scalar(self, index: int) -> Dim | None:
+    def _symbolic_scalar(self, index: int) -> DimSize | None:
         tensor: PartialTensor | None = self.value(index) if self.input_tensors is None else None
         if tensor is None or tensor.shape.rank != 0 or not tensor.elements or _known_tensor(tensor):
             return None
         return self._element(tensor.elements[0])
 
-    def make_dim_for_scalar_input_with_negative_indexing(self, index: int, rank: int) -> Dim:
+    def make_dim_for_scalar_input_with_negative_indexing(self, index: int, rank: int) -> DimSize:
         """The position in a scalar input, counted from the front; rank -1 is unknown."""
         tensor = self._known_input(index)
         if tensor is None:

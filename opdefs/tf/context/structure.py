@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from opdefs.rules.operands import is_unit
 from shapeinf.errors import Contradiction, ShapeError
-from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import INT64_MAX
 from shapeinf.ops import InferenceContext
@@ -26,15 +26,15 @@ class StructureContext(InferenceContext):
 
     # -- construction ------------------------------------------------------------------------------------------------
 
-    def make_dim(self, value: Dim | None) -> Dim:
+    def make_dim(self, value: DimSize | None) -> DimSize:
         """A dim with this value; -1 and None are unknown."""
         return self.unknown_dim() if value is None or (isinstance(value, int) and value == -1) else value
 
-    def unknown_dim(self) -> Dim:
+    def unknown_dim(self) -> DimSize:
         """A new unknown of at least 0."""
         return self.fresh("dim", 0)
 
-    def make_shape(self, dims: Iterable[Dim | None]) -> Shape:
+    def make_shape(self, dims: Iterable[DimSize | None]) -> Shape:
         """A shape of these dims; -1 and None are unknown."""
         return Shape(self.make_dim(d) for d in dims)
 
@@ -42,11 +42,11 @@ class StructureContext(InferenceContext):
         """The shape of a scalar."""
         return Shape(())
 
-    def vector(self, size: Dim | None) -> Shape:
+    def vector(self, size: DimSize | None) -> Shape:
         """The shape of a vector."""
         return self.make_shape((size,))
 
-    def matrix(self, rows: Dim | None, columns: Dim | None) -> Shape:
+    def matrix(self, rows: DimSize | None, columns: DimSize | None) -> Shape:
         """The shape of a matrix."""
         return self.make_shape((rows, columns))
 
@@ -56,7 +56,7 @@ class StructureContext(InferenceContext):
             raise ShapeError(f"a rank must lie in -1..{MAX_UNKNOWN_RANK}, but is {rank}")
         return self.unknown_shape() if rank == -1 else Shape(self.unknown_dim() for _ in range(rank))
 
-    def dim(self, shape: Shape, index: int) -> Dim:
+    def dim(self, shape: Shape, index: int) -> DimSize:
         """One dim, unknown for an unknown rank. Raises IndexError out of range."""
         shape = self.store.canon_shape(shape)
         return self.unknown_dim() if shape.dims is None else shape.dims[index]
@@ -69,7 +69,7 @@ class StructureContext(InferenceContext):
         """Whether rank and all sizes are known."""
         return self.store.canon_shape(shape).is_concrete
 
-    def num_elements(self, shape: Shape) -> Dim:
+    def num_elements(self, shape: Shape) -> DimSize:
         """The product of the dims. Raises ShapeError past 2**63 - 1 (TensorFlow wraps around silently)."""
         shape = self.store.canon_shape(shape)
         if shape.dims is None:
@@ -107,7 +107,7 @@ class StructureContext(InferenceContext):
             raise ShapeError(f"Shape must be at most rank {rank} but is rank {len(known.dims)}")
         return known
 
-    def with_value(self, dim: Dim, value: int) -> Dim:
+    def with_value(self, dim: DimSize, value: int) -> DimSize:
         """The dim, which must have this value; -1 allows any."""
         known = self.store.canon(dim)
         if isinstance(known, int) and known != value:
@@ -143,7 +143,7 @@ class StructureContext(InferenceContext):
         a, b = self.store.canon_shape(first), self.store.canon_shape(second)
         return self.unknown_shape() if a.dims is None or b.dims is None else Shape((*a.dims, *b.dims))
 
-    def replace_dim(self, shape: Shape, index: int, new: Dim) -> Shape:
+    def replace_dim(self, shape: Shape, index: int, new: DimSize) -> Shape:
         """The shape with one dim replaced; negative indices count from the end."""
         known = self.store.canon_shape(shape)
         if known.dims is None:
@@ -157,12 +157,12 @@ class StructureContext(InferenceContext):
 
     # -- arithmetic --------------------------------------------------------------------------------------------------
 
-    def add(self, first: Dim, second: Dim | None) -> Dim:
+    def add(self, first: DimSize, second: DimSize | None) -> DimSize:
         """The sum. Raises ShapeError past 2**63 - 1."""
         a, b = self._operands(first, second)
         return _check_size(a + b, f"Dimension size overflow from adding {a} and {b}")
 
-    def subtract(self, first: Dim, second: Dim | None) -> Dim:
+    def subtract(self, first: DimSize, second: DimSize | None) -> DimSize:
         """The difference; adds that it is at least 0. Raises ShapeError when it is known and negative."""
         a, b = self._operands(first, second)
         if isinstance(b, int) and b == 0:
@@ -178,12 +178,12 @@ class StructureContext(InferenceContext):
             return self.unknown_dim()  # as TensorFlow: only known sizes are an error
         return a - b
 
-    def multiply(self, first: Dim, second: Dim | None) -> Dim:
+    def multiply(self, first: DimSize, second: DimSize | None) -> DimSize:
         """The product. Raises ShapeError past 2**63 - 1."""
         a, b = self._operands(first, second)
         return _check_size(a * b, f"Negative dimension size caused by overflow when multiplying {a} and {b}")
 
-    def divide(self, dividend: Dim, divisor: Dim | None, evenly_divisible: bool = False) -> Dim:
+    def divide(self, dividend: DimSize, divisor: DimSize | None, evenly_divisible: bool = False) -> DimSize:
         """The quotient, rounded down. Raises ShapeError where it must be exact and is not, and for divisors below 1."""
         a, b = self.store.canon(dividend), self.unknown_dim() if divisor is None else self.store.canon(divisor)
         if is_unit(b):
@@ -196,15 +196,15 @@ class StructureContext(InferenceContext):
             raise ShapeError(f"Dimension size must be evenly divisible by {b} but is {a}")
         return a // b
 
-    def min(self, first: Dim, second: Dim | None) -> Dim:
+    def min(self, first: DimSize, second: DimSize | None) -> DimSize:
         """The smaller; -1 and None are unknown."""
         return minimum(*self._operands(first, second))
 
-    def max(self, first: Dim, second: Dim | None) -> Dim:
+    def max(self, first: DimSize, second: DimSize | None) -> DimSize:
         """The larger; -1 and None are unknown."""
         return maximum(*self._operands(first, second))
 
-    def _symbolic_quotient(self, a: Dim, b: Dim, evenly: bool) -> Dim:
+    def _symbolic_quotient(self, a: DimSize, b: DimSize, evenly: bool) -> DimSize:
         if isinstance(b, int):
             if b <= 0:
                 return self.unknown_dim()  # as TensorFlow: an unknown size hides the bad divisor
@@ -212,11 +212,11 @@ class StructureContext(InferenceContext):
                 self.divisible(a, b, f"Dimension size must be evenly divisible by {b}")
         return a // b
 
-    def _operands(self, first: Dim, second: Dim | None) -> tuple[Dim, Dim]:
+    def _operands(self, first: DimSize, second: DimSize | None) -> tuple[DimSize, DimSize]:
         return self.store.canon(first), self.store.canon(self.make_dim(second))
 
 
-def _check_size(result: Dim, message: str) -> Dim:
+def _check_size(result: DimSize, message: str) -> DimSize:
     if isinstance(result, int) and result > INT64_MAX:
         raise ShapeError(message)
     return result

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 import attrs
 
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.expr import Dim, Interval, parse_dim, quote_name
+from shapeinf.expr import DimSize, Interval, parse_dim, quote_name
 from shapeinf.graph import Graph
 from shapeinf.inputs.dim_names import unknown_dim
 from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, input_names, to_named_dim
@@ -65,7 +65,7 @@ def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str], 
     """Add a dim that becomes another dim or an expression, or gets a new name; `axes` are labels of unnamed dims."""
     scope = ShapeStore().scope
     text = unquote_name(text) if unquote_name(text) in known else text
-    dim: Dim = scope.symbol(text) if text in known else parse_dim(text, scope)
+    dim: DimSize = scope.symbol(text) if text in known else parse_dim(text, scope)
     unknown = [other for other in scope.names() if other not in known]
     unnamed = next((other for other in scope.names() if other in axes), None)
     if unnamed is not None:

@@ -10,7 +10,7 @@ from shapeinf.edit.bind.request import BindRequest
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.tensor_info import TensorInfo, tensor_info
 from shapeinf.errors import DimSyntaxError
-from shapeinf.expr import Dim, Dimension, format_dim, parse_dim, substitute
+from shapeinf.expr import Dimension, DimSize, format_dim, parse_dim, substitute
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import Shape
@@ -30,16 +30,16 @@ class Rewriting:
         self.with_specs = frozenset(with_specs)
         self.assumed = tuple(assumed)
         scope = inference.store.scope
-        self.names: dict[Dimension, Dim] = {
+        self.names: dict[Dimension, DimSize] = {
             scope.symbol(old): scope.symbol(new) for old, new in request.names.items() if scope.has(old)
         }
         self._seen: dict[int, tuple[Info, TensorInfo]] = {}
 
-    def rename(self, dim: Dim) -> Dim:
+    def rename(self, dim: DimSize) -> DimSize:
         """A dim under the new names."""
         return substitute(dim, self.names) if self.names else dim
 
-    def declare(self, dim: Dim) -> Dim:
+    def declare(self, dim: DimSize) -> DimSize:
         """A dim of an input as the new file declares it: its size if known, else in terms of the file and the user."""
         canonical = self.inference.store.canon(dim)
         return canonical if isinstance(canonical, int) else self.rename(self.inference.initial_store.canon(dim))

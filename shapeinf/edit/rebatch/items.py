@@ -19,7 +19,7 @@ import attrs
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ModelError, NotKnown, ShapeError
-from shapeinf.expr import Dim, Dimension, substitute
+from shapeinf.expr import Dimension, DimSize, substitute
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import MapType, PartialTensor, Progression, SequenceType, Shape, TensorType, Type, dims_in
 from shapeinf.ops import InputUse
@@ -374,7 +374,7 @@ class _NodeItems:
         elements = [e for tensor in _tensors_in(type_) for e in tensor.elements or ()]
         return any(self.symbol in d.symbols() for e in elements for d in dims_in(e))
 
-    def _is_multiple(self, dim: Dim) -> bool:
+    def _is_multiple(self, dim: DimSize) -> bool:
         """Whether a size is the number of items times a number that does not depend on it."""
         factor = substitute(dim, {self.symbol: 1})
         store = self.inference.store
@@ -409,7 +409,7 @@ class _Probe:
         self.items = items
         self.store = items.inference.store.copy()
         self.marks: dict[int, Dimension] = {}
-        shared: dict[Dim, Dimension] = {}
+        shared: dict[DimSize, Dimension] = {}
         for position, (axis,) in items.axes.items():
             if uses[position] is AxisUse.MATCHED:
                 continue
@@ -432,7 +432,7 @@ class _Probe:
             return PartialTensor(type_.dtype, Shape(dims), None)
         if type_.elements is None or self.number is None:
             return type_
-        values: dict[Dimension, Dim] = {self.items.symbol: self.number}
+        values: dict[Dimension, DimSize] = {self.items.symbol: self.number}
         elements = [substitute(e, values) if isinstance(e, Dimension) else e for e in type_.elements]
         return PartialTensor(type_.dtype, type_.shape, elements)
 
@@ -445,7 +445,7 @@ class _Probe:
         except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
             return None
 
-    def _dim(self, outputs: Sequence[Type] | None, index: int, axis: int) -> Dim | None:
+    def _dim(self, outputs: Sequence[Type] | None, index: int, axis: int) -> DimSize | None:
         output = outputs[index] if outputs is not None and index < len(outputs) else None
         if not isinstance(output, TensorType) or output.shape.dims is None or axis >= len(output.shape.dims):
             return None

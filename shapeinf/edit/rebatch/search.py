@@ -12,7 +12,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.rebatch.flows import is_integer_list, is_only_size, upstream_constants
 from shapeinf.edit.rebatch.items import find_mixing, is_view_of_items
 from shapeinf.engine.diagnostics import certain_violations
-from shapeinf.expr import Dim, Dimension, substitute
+from shapeinf.expr import Dimension, DimSize, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice import PartialTensor
@@ -244,7 +244,7 @@ class Search:
 
     def are_shapes_equal(self, numbers: Result, symbolic: Result, size: int) -> bool:
         """Whether all numeric sizes of a result are those of the symbolic result at this size of the axis."""
-        values: dict[Dimension, Dim] = {symbolic.scope.symbol(self.name): size}
+        values: dict[Dimension, DimSize] = {symbolic.scope.symbol(self.name): size}
         for name, info in numbers.tensors.items():
             other = symbolic.tensors[name].shape.dims
             if name in self.constants or info.shape.dims is None or other is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.nnef.language.ast import (
     Argument,
@@ -84,11 +84,11 @@ def _is_shape(argument: Argument, index: int) -> bool:
     return argument.name == "shape" or (index == 0 and argument.name is None)
 
 
-def _extents(name: str, dims: Iterable[Dim], dialect: DialectName) -> ArrayExpr:
+def _extents(name: str, dims: Iterable[DimSize], dialect: DialectName) -> ArrayExpr:
     return ArrayExpr(tuple(_extent(f"{name}.shape[{axis}]", dim, dialect) for axis, dim in enumerate(dims)))
 
 
-def _extent(where: str, dim: Dim, dialect: DialectName) -> Expr:
+def _extent(where: str, dim: DimSize, dialect: DialectName) -> Expr:
     if isinstance(dim, int):
         least = 0 if dialect == "tract" else 1
         if dim < least:

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.printing import try_format_dim
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx import proto_numbers as pb
@@ -74,7 +74,7 @@ def dim_text(dim: Dimension) -> str | None:
     return dim.name if dim.is_symbol else try_format_dim(dim)
 
 
-def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: Dim) -> None:
+def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: DimSize) -> None:
     """Write a dim: its size, its name or expression, nothing for an unknown or one that is too long to print."""
     if isinstance(dim, int):
         proto.dim_value = dim

@@ -16,7 +16,7 @@ import attrs
 import onnx
 
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import Annotate, WriteOptions, check_path
 from shapeinf.formats.onnx import proto_numbers as pb
@@ -275,7 +275,7 @@ def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[in
     """
     inputs = " ".join(str(dim) for name in graph.inputs for dim in _declared_dims(graph, name))
     used = set(_WORD.findall(inputs))
-    sizes: dict[str, set[Dim]] = {}
+    sizes: dict[str, set[DimSize]] = {}
     names: dict[str, dict[int, str]] = {}
     for output in graph.outputs:
         declared, info = _declared_dims(graph, output), tensors.get(output)

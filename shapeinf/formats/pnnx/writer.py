@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dim, Dimension, axis_label
+from shapeinf.expr import Dimension, DimSize, axis_label
 from shapeinf.expr.printing import try_format_dim
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.files import replace_file
@@ -120,7 +120,7 @@ def _text(blob: str, tensor: TensorText) -> str | None:
     return f"{TYPE}{blob}={format_tensor(TensorText(tensor.dtype, dims))}"
 
 
-def _format_dim(dim: Dim) -> int | str | None:
+def _format_dim(dim: DimSize) -> int | str | None:
     """A size that a file can express: a number, an expression of named sizes, or None for an unknown size."""
     if isinstance(dim, int):
         return dim if dim <= MAX_INT else None

@@ -11,7 +11,7 @@ from functools import partial
 import attrs
 
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, encode_tag, encode_varint, fields
 from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
@@ -213,7 +213,7 @@ def encode_shape(shape: Shape) -> bytes:
     return _UNKNOWN_RANK if shape.dims is None else b"".join(encode_bytes(2, _encode_dim(dim)) for dim in shape.dims)
 
 
-def _encode_dim(dim: Dim) -> bytes:
+def _encode_dim(dim: DimSize) -> bytes:
     if not isinstance(dim, int):
         return _UNKNOWN_SIZE
     return encode_tag(1, VARINT) + encode_varint(dim) if dim else b""

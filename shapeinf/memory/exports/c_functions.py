@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lower
 from shapeinf.memory.exports.c_names import comment, literal
 from shapeinf.program.requirements import Requirement
@@ -114,11 +114,11 @@ class Functions:
             lines += [f"        return {self.prefix.upper()}_ILLEGAL;", "    }"]
         return self._function("check", program, [*lines, "    return status;"])
 
-    def expression(self, name: str, dim: Dim) -> str:
+    def expression(self, name: str, dim: DimSize) -> str:
         """A function that returns the value of a dim."""
         return self._evaluation(name, lower([dim]))
 
-    def largest(self, name: str, dims: Iterable[Dim]) -> str:
+    def largest(self, name: str, dims: Iterable[DimSize]) -> str:
         """A function that returns the largest value of some dims; 0 for none."""
         lowering = Lowering()
         register = lowering.maximum([lowering.constant(0), *map(lowering.dim, dims)])

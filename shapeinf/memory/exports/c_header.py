@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from shapeinf.expr import Dim, format_dim
+from shapeinf.expr import DimSize, format_dim
 from shapeinf.memory.exports.c_functions import Functions
 from shapeinf.memory.exports.c_names import comment, identifiers, literal, prefix_of, string
 from shapeinf.memory.exports.memory_export import MemoryExport
@@ -87,7 +87,7 @@ class _Writer:
     def peak(self) -> Iterator[str]:
         """The most bytes in use at one program point."""
         peak = self.subject.peak
-        bounds: list[Dim] = []
+        bounds: list[DimSize] = []
         unbounded = len(peak.unbounded)
         for term in peak.terms:
             upper = self.subject.elimination.upper(term.size)
@@ -104,7 +104,7 @@ class _Writer:
 
     def sizes(self) -> Iterator[str]:
         """The bytes of each buffer; buffers of one size share its function."""
-        known: dict[Dim, str] = {}
+        known: dict[DimSize, str] = {}
         for name, buffer in self.buffers.items():
             size = self.subject.upper_bound(buffer)
             if size is None:

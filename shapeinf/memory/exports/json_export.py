@@ -7,7 +7,7 @@ from typing import Literal
 
 import attrs
 
-from shapeinf.expr import Dim, Dimension, format_dim, quote_name
+from shapeinf.expr import Dimension, DimSize, format_dim, quote_name
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.peak import Unbounded
 from shapeinf.memory.planning import Unplaced
@@ -178,5 +178,5 @@ def _buffer(subject: MemoryExport, buffer: Buffer) -> BufferRecord:
     )
 
 
-def _expression(d: Dim) -> int | str:
+def _expression(d: DimSize) -> int | str:
     return d if isinstance(d, int) else format_dim(d, longest=MAX_EXPRESSION)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.peak.terms import why_unbounded
@@ -80,11 +80,11 @@ class MemoryExport:
         """Bounds of sizes that depend on data, by elimination of their symbols."""
         return Elimination(self.store, set(self.dims).__contains__)
 
-    def size(self, buffer: Buffer) -> Dim | None:
+    def size(self, buffer: Buffer) -> DimSize | None:
         """The canonical bytes of a buffer; None where they are not known."""
         return None if buffer.size is None else canonical_form(self.store, buffer.size)
 
-    def upper_bound(self, buffer: Buffer) -> Dim | None:
+    def upper_bound(self, buffer: Buffer) -> DimSize | None:
         """The upper bound of the bytes of a buffer, in the dims of the inputs; None where it has none."""
         return None if buffer.size is None else self.elimination.upper(buffer.size)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from shapeinf.csv_text import csv_text as format_csv
 from shapeinf.errors import BindingError, MissingPackageError, NoSizeError, SizeOverflowError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
 from shapeinf.expr.straight_line import lower
 from shapeinf.formats.files import replace_file
@@ -70,10 +70,10 @@ class _Evaluator:
     def __init__(self, bindings: Bindings) -> None:
         self.bindings = bindings
 
-    def can_evaluate(self, d: Dim) -> bool:
+    def can_evaluate(self, d: DimSize) -> bool:
         return isinstance(d, int) or d.symbols() <= self.bindings.values.keys()
 
-    def value(self, d: Dim, subject: str) -> int:
+    def value(self, d: DimSize, subject: str) -> int:
         program = lower([d])
         arguments = [int(a) if isinstance(a, int) else int(a[0]) for a in self.bindings.arguments(program)]
         (value,) = run_exactly(program, arguments)
@@ -83,7 +83,7 @@ class _Evaluator:
             raise SizeOverflowError(subject, 0, self.bindings.sizes_at(0))
         return value
 
-    def format(self, d: Dim) -> str:
+    def format(self, d: DimSize) -> str:
         return str(self.value(d, str(d))) if self.can_evaluate(d) else "?"
 
 

@@ -17,7 +17,7 @@ from math import inf
 import numpy as np
 
 from shapeinf.errors import BudgetError, Contradiction, LimitError, MissingSizeError, Source
-from shapeinf.expr import Dim, Dimension, evaluate, substitute
+from shapeinf.expr import Dimension, DimSize, evaluate, substitute
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest
 from shapeinf.memory.peak.query import SizeQuery
@@ -77,7 +77,7 @@ class LargestSearch:
         self.name = query.labels[query.symbol(name)]
         self.at_least = at_least
         narrow_ranges(store, [self.symbol, *(term.size for term in terms)], work)
-        self.dims: list[Dim] = [canonical_form(store, term.size) for term in terms]
+        self.dims: list[DimSize] = [canonical_form(store, term.size) for term in terms]
         low, high = store.bounds(self.symbol)
         self.low = max(0, int(low)) if low != -inf else 0
         self.high = None if high == inf else int(high)
@@ -145,7 +145,7 @@ class LargestSearch:
             self.store, [map_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
         )
 
-    def _upper_bound(self, store: ShapeStore, dims: Sequence[Dim]) -> UpperBound:
+    def _upper_bound(self, store: ShapeStore, dims: Sequence[DimSize]) -> UpperBound:
         bound, _ = largest_bound(store, dims or [0], self.work)
         if bound.value is None:
             reason = too_long(map(self.store.scope.symbol, bound.unbounded))
@@ -276,9 +276,9 @@ def _value_of(bound: UpperBound) -> int:
     return bound.value
 
 
-def _count_terms(d: Dim) -> int:
+def _count_terms(d: DimSize) -> int:
     return len(d.terms) if isinstance(d, Dimension) else 1
 
 
-def _symbols(d: Dim) -> frozenset[Dimension]:
+def _symbols(d: DimSize) -> frozenset[Dimension]:
     return d.symbols() if isinstance(d, Dimension) else frozenset()

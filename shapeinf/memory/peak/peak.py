@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region
@@ -99,7 +99,7 @@ class Peak:
         return terms_of_peak(totals(self.timeline, self._sizes, self.store), self.store, self._budget)
 
     @property
-    def sizes(self) -> tuple[Dim, ...]:
+    def sizes(self) -> tuple[DimSize, ...]:
         """The terms, as dims of bytes."""
         return tuple(term.size for term in self.terms)
 
@@ -193,7 +193,7 @@ class Peak:
     ) -> PeakBound:
         """The least upper bound of the peak over ranges of dims, under all constraints and assumed relations.
 
-        A range is an int, a pair, `"lo..hi"` or a NamedDim; other dims keep their bounds. The value is None where a dim
+        A range is an int, a pair, `"lo..hi"` or a Dim; other dims keep their bounds. The value is None where a dim
         of the peak is unbounded. Raises as `at` does, and AssumptionSyntaxError.
         """
         ranges = merge_specs(ranges, more)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from shapeinf.expr import Dim
+from shapeinf.expr import DimSize
 from shapeinf.memory.peak.terms import Unbounded
 from shapeinf.pickling import Pickled
 from shapeinf.texts import object_text
@@ -25,7 +25,7 @@ class PickledPeak(Pickled):
     """
 
     text: str
-    sizes: tuple[Dim, ...]
+    sizes: tuple[DimSize, ...]
     unbounded: tuple[Unbounded, ...]
     bounded: tuple[str, ...]
     cut: bool

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
-from shapeinf.expr import Dim, Dimension, Interval, evaluate, format_dim, quote_name
+from shapeinf.expr import Dimension, DimSize, Interval, evaluate, format_dim, quote_name
 from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.reader import RangeLike, as_sizes, to_named_dim
 from shapeinf.lattice import ShapeStore
@@ -49,7 +49,7 @@ class SizeQuery:
         """The label of the symbol of this name."""
         return self.labels.get(self.store.scope.symbol(name), name)
 
-    def format(self, d: Dim) -> str:
+    def format(self, d: DimSize) -> str:
         """A dim as text, with labels; a total may have thousands of terms."""
         return format_dim(d, labels=self.labels, longest=MAX_TOTAL)
 
@@ -65,7 +65,7 @@ class SizeQuery:
         return store
 
     def restrict(self, ranges: Mapping[str, RangeLike], assume: Iterable[str] | str = ()) -> ShapeStore:
-        """The constraints with ranges (ints, pairs, texts, NamedDims) and assumed relations added."""
+        """The constraints with ranges (ints, pairs, texts, Dims) and assumed relations added."""
         store = self.store.copy()
         for name, value in ranges.items():
             symbol = self.symbol(name)
@@ -98,7 +98,7 @@ class SizeQuery:
                 sizes[self.labels[symbol]] = value
         return dict(sorted(sizes.items()))
 
-    def evaluate(self, dims: Iterable[Dim], store: ShapeStore) -> list[int]:
+    def evaluate(self, dims: Iterable[DimSize], store: ShapeStore) -> list[int]:
         """The values of dims where the store fixes all their symbols. Raises MissingSizeError."""
         expressions = list(dims)
         values: dict[str, int] = {}

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.many_bindings import Values, run, run_exactly
 from shapeinf.expr.straight_line import StraightLine, lower
 from shapeinf.lattice import ShapeStore
@@ -48,7 +48,7 @@ def regions_of(
     )
 
 
-def univariate(d: Dim, symbol: Dimension, query: SizeQuery) -> Dim:
+def univariate(d: DimSize, symbol: Dimension, query: SizeQuery) -> DimSize:
     """The dim, if it has no other symbol than this one. Raises MissingSizeError."""
     symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
     others = symbols - {symbol}
@@ -60,7 +60,7 @@ def univariate(d: Dim, symbol: Dimension, query: SizeQuery) -> Dim:
 
 
 def values_along(
-    dims: Sequence[Dim], symbol: Dimension, low: int, high: int, budget: Budget
+    dims: Sequence[DimSize], symbol: Dimension, low: int, high: int, budget: Budget
 ) -> Iterator[npt.NDArray[np.int64] | npt.NDArray[np.object_]]:
     """The exact values of univariate dims at all sizes: a row for each dim, in blocks of columns.
 

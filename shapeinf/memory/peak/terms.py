@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from shapeinf.errors import LimitError
-from shapeinf.expr import Dim, Dimension, Scope
+from shapeinf.expr import Dimension, DimSize, Scope
 from shapeinf.expr.dimension import Monomial, terms_of
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.sizes import too_long
@@ -30,7 +30,7 @@ class PeakTerm:
         points: the indices of the program points with this total; equal totals are one term.
     """
 
-    size: Dim
+    size: DimSize
     points: tuple[int, ...]
 
 
@@ -58,7 +58,7 @@ class CountedBuffers:
     """
 
     buffers: tuple[Buffer, ...]
-    upper: tuple[Dim, ...]
+    upper: tuple[DimSize, ...]
     bounded: tuple[str, ...]
     unbounded: tuple[Unbounded, ...]
 
@@ -68,7 +68,7 @@ def count_buffers(
 ) -> CountedBuffers:
     """The bytes of buffers, with symbols that are not bindable eliminated."""
     elimination = Elimination(store, bindable, budget)
-    upper: list[Dim] = []
+    upper: list[DimSize] = []
     bounded: list[str] = []
     unbounded: list[Unbounded] = []
     for buffer in buffers:
@@ -95,16 +95,16 @@ def why_unbounded(buffer: Buffer, elimination: Elimination) -> str:
     )
 
 
-def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict[Dim, list[int]]:
+def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict[DimSize, list[int]]:
     """The distinct totals that may be the largest, with the indices of their program points.
 
     A point is left out where the next one only adds buffers, since the next total is no smaller.
     """
     changes = _changes(timeline, sizes)
     running: dict[Monomial, int] = {}
-    points_of: dict[Dim, list[int]] = {}
+    points_of: dict[DimSize, list[int]] = {}
     work = 0
-    total: Dim | None = 0
+    total: DimSize | None = 0
     for point, changed in enumerate(changes):
         for size, sign in changed:
             _add(running, store.scope, size, sign)
@@ -120,10 +120,10 @@ def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict
     return points_of
 
 
-def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[Dim, int]]]:
+def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[DimSize, int]]]:
     """For each program point the sizes that become live (1) and dead (-1)."""
     count = len(timeline.points)
-    changes: list[list[tuple[Dim, int]]] = [[] for _ in range(count)]
+    changes: list[list[tuple[DimSize, int]]] = [[] for _ in range(count)]
     for buffer, size in zip(sizes.buffers, sizes.upper, strict=True):
         first, end = max(buffer.birth, 0), min(buffer.death, count)
         if first < end:
@@ -133,7 +133,7 @@ def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[Dim, 
     return changes
 
 
-def _only_grows(changed: Sequence[tuple[Dim, int]], store: ShapeStore) -> bool:
+def _only_grows(changed: Sequence[tuple[DimSize, int]], store: ShapeStore) -> bool:
     """Whether these changes can only make a total larger."""
     added = [size for size, sign in changed if sign > 0 and size != 0]
     if not added or any(sign < 0 for _, sign in changed):
@@ -141,7 +141,7 @@ def _only_grows(changed: Sequence[tuple[Dim, int]], store: ShapeStore) -> bool:
     return all(not is_long(size) and store.bounds(size)[0] >= 0 for size in added)
 
 
-def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> None:
+def _add(running: dict[Monomial, int], scope: Scope, size: DimSize, sign: int) -> None:
     for monomial, coefficient in terms_of(scope, size):
         left = running.get(monomial, 0) + sign * coefficient
         if left:
@@ -150,7 +150,9 @@ def _add(running: dict[Monomial, int], scope: Scope, size: Dim, sign: int) -> No
             running.pop(monomial, None)
 
 
-def terms_of_peak(points_of: Mapping[Dim, Sequence[int]], store: ShapeStore, budget: Budget) -> tuple[PeakTerm, ...]:
+def terms_of_peak(
+    points_of: Mapping[DimSize, Sequence[int]], store: ShapeStore, budget: Budget
+) -> tuple[PeakTerm, ...]:
     """The totals that are not provably at most another one, in the order of their first program points."""
     dims = list(points_of)
     terms = [PeakTerm(dims[i], tuple(points_of[dims[i]])) for i in find_undominated(store, dims, budget=budget)]

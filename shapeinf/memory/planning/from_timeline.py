@@ -7,7 +7,7 @@ from math import inf
 
 import attrs
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.planning.planners import find_planner
@@ -82,7 +82,7 @@ def required_bytes(
     """The buffers with the most bytes that each can need, or the cause why no bound is known."""
     bound = SizeQuery(store, labels).bind(sizes or {})
     elimination = Elimination(bound, SizeQuery(bound, labels).is_bindable, budget)
-    largest: dict[Dim, int | str] = {}
+    largest: dict[DimSize, int | str] = {}
     needs: list[tuple[Buffer, int | str]] = []
     for buffer in timeline.buffers:
         if buffer.role not in roles:
@@ -96,7 +96,7 @@ def required_bytes(
     return needs
 
 
-def _largest(elimination: Elimination, size: Dim) -> int | str:
+def _largest(elimination: Elimination, size: DimSize) -> int | str:
     store = elimination.store
     exact = canonical_form(store, size)
     candidates = dict.fromkeys((exact, elimination.upper(exact)))

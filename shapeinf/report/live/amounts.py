@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import attrs
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.lower import byte_count
@@ -62,11 +62,11 @@ class AmountTable:
         """The outputs with the formula and with the bound of each number; -1 for none."""
         self._lowering = Lowering()
         self._elimination = Elimination(store, frozenset(bindable).__contains__)
-        self._dims: dict[Dim, Amount] = {}
+        self._dims: dict[DimSize, Amount] = {}
         self._numbers: dict[Amount, int] = {}
         self._outputs: dict[int, int] = {}
 
-    def dim(self, d: Dim) -> Amount:
+    def dim(self, d: DimSize) -> Amount:
         """The amount of a dim."""
         amount = self._dims.get(d)
         if amount is None:
@@ -76,7 +76,7 @@ class AmountTable:
             amount = self._dims[d] = Amount(exact, upper)
         return amount
 
-    def with_bound(self, formula: Dim | None, counted: Dim) -> Amount:
+    def with_bound(self, formula: DimSize | None, counted: DimSize) -> Amount:
         """The amount of a formula, and of the one that is counted instead where a size in it is not set."""
         exact = None if formula is None else self._lowering.dim(canonical_form(self.store, formula))
         return Amount(exact, self._lowering.dim(canonical_form(self.store, counted)))
@@ -96,7 +96,7 @@ class AmountTable:
             *(r if r is None else byte_count(self._lowering, r, bits) for r in (elements.exact, elements.upper))
         )
 
-    def expression(self, d: Dim) -> int:
+    def expression(self, d: DimSize) -> int:
         """The output with the value of a dim as written: its canonical form is right for legal sizes only."""
         return self._output(self._lowering.dim(d))
 
@@ -117,7 +117,7 @@ class AmountTable:
     def _output(self, register: int) -> int:
         return self._outputs.setdefault(register, len(self._outputs))
 
-    def _upper_bound(self, form: Dim) -> int | None:
+    def _upper_bound(self, form: DimSize) -> int | None:
         bound = self._elimination.upper(form)
         return None if bound is None else self._lowering.dim(bound)
 

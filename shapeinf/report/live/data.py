@@ -12,7 +12,7 @@ from shapeinf.contract import Answer
 from shapeinf.engine.body_tensors import producers
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.many_bindings import MAX_BITS
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import Shape, element_bits
@@ -220,7 +220,7 @@ class LiveData:
         unbounded = {item.name for item in counted.unbounded}
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "bytes", "birth", "death", "unbounded")}
         apart = _UncountedBytes(self.amounts)
-        amounts: dict[tuple[Dim | None, Dim], Amount] = {}
+        amounts: dict[tuple[DimSize | None, DimSize], Amount] = {}
         numbers: dict[tuple[str | None, Shape], int] = {}
         for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
             amount = amounts.get((buffer.size, upper)) or self.amounts.with_bound(buffer.size, upper)
@@ -257,7 +257,7 @@ class LiveData:
             for value in [self.store.canon(symbol)]
         ]
 
-    def _format(self, d: Dim) -> str:
+    def _format(self, d: DimSize) -> str:
         return shorten_text(self.binder.requirements.format(d), MAX_FORMULA)
 
     def _requirements(self) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, ProgramPoint, Timeline
 from shapeinf.memory.exports import MemoryExport
@@ -14,7 +14,7 @@ from shapeinf.memory.planning import Plan
 
 def subject(
     store: ShapeStore,
-    sizes: Mapping[str, Dim | None],
+    sizes: Mapping[str, DimSize | None],
     *,
     name: str = "model",
     plan: Plan | None = None,

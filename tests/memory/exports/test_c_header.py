@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, evaluate, maximum
+from shapeinf.expr import DimSize, evaluate, maximum
 from shapeinf.expr.dimension import Scope
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory import Timeline
@@ -29,7 +29,7 @@ LIMIT = 2**63
 OVERFLOW, ILLEGAL, UNDEFINED = -1, -2, -3
 
 
-def size_expressions(scope: Scope) -> dict[str, Dim]:
+def size_expressions(scope: Scope) -> dict[str, DimSize]:
     b, s = scope.symbol("batch", 1), scope.symbol("seq", 0)
     return {
         "linear": 4 * b * s,
@@ -60,7 +60,7 @@ def draws(count: int) -> list[tuple[int, int]]:
 def test_no_name_of_a_dim_hides_a_function(kind: str, prefix: str, tmp_path: Path) -> None:
     store = ShapeStore()
     names = ("check", "math add", "peak", "size 0", "bytes t", "status", "r0", "int")
-    total: Dim = 1
+    total: DimSize = 1
     for name in names:
         total = total + store.scope.symbol(name, 1)
     actual = subject(store, {"t": total}, name=prefix)
@@ -144,7 +144,7 @@ def test_hostile_names(kind: str, model: str, tmp_path: Path) -> None:
     store = ShapeStore()
     dims = [store.scope.symbol(name) for name in HOSTILE]
     slots = tuple(Slot(name, i, i + 1, 8 * i, 64 * i) for i, name in enumerate(HOSTILE))
-    sizes: dict[str, Dim | None] = {name: d + i for i, (name, d) in enumerate(zip(HOSTILE, dims, strict=True))}
+    sizes: dict[str, DimSize | None] = {name: d + i for i, (name, d) in enumerate(zip(HOSTILE, dims, strict=True))}
     export = subject(store, {**sizes, "?unknown*/": None}, name=model, plan=Plan(slots, 64 * len(slots), 64))
     prefix = prefix_of(model)
     macro = prefix.upper()

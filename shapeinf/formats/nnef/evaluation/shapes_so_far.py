@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shapeinf.errors import ModelError, ShapeError
-from shapeinf.expr import Dim, parse_dim_lenient
+from shapeinf.expr import DimSize, parse_dim_lenient
 from shapeinf.formats.nnef.builder import Builder
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.language.ast import Document
@@ -56,7 +56,7 @@ class ShapesSoFar:
         dims = [self._dim(dim, f"{name}.{axis}") for axis, dim in enumerate(declared.dims or ())]
         return PartialTensor(declared.dtype, Shape(dims), None)
 
-    def _dim(self, declared: int | str | None, site: str) -> Dim:
+    def _dim(self, declared: int | str | None, site: str) -> DimSize:
         if isinstance(declared, str):
             dim, _ = parse_dim_lenient(declared, self.store.scope, 1)
             if dim is not None:
