@@ -71,8 +71,8 @@ class GraphFrame:
     @cached_property
     def schema_violations(self) -> dict[int, str]:
         """Why no runtime loads the model, by the index of the node."""
-        found = SchemaViolations(self.inference).of(self.inference)
-        return {violation.index: violation.error.headline for violation in reversed(found)}
+        listed = SchemaViolations(self.inference).of(self.inference)
+        return {violation.index: violation.error.headline for violation in reversed(listed)}
 
     @cached_property
     def first(self) -> dict[Dimension, Point]:
