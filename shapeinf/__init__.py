@@ -11,6 +11,9 @@ from shapeinf.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
     from shapeinf.api import infer_shapes as infer_shapes
+    from shapeinf.checks import check as check
+    from shapeinf.contract import Contract as Contract
+    from shapeinf.cost import Cost as Cost
     from shapeinf.diagnostics import Diagnostic as Diagnostic
     from shapeinf.edit.bind import Bound as Bound
     from shapeinf.edit.bind import bind as bind
@@ -54,9 +57,13 @@ if TYPE_CHECKING:
     from shapeinf.inputs.named_dims import Dim as Dim
     from shapeinf.inputs.options import InferenceOptions as InferenceOptions
     from shapeinf.lattice import Shape as Shape
+    from shapeinf.memory import Memory as Memory
+    from shapeinf.memory.planning import Plan as Plan
+    from shapeinf.passes import clean as clean
     from shapeinf.pickled_result import Coverage as Coverage
     from shapeinf.pickled_result import PickledResult as PickledResult
     from shapeinf.result import Result as Result
+    from shapeinf.runtime import verify as verify
 
 __version__ = "0.1.0"
 
@@ -66,7 +73,9 @@ _MODULES = {
     "Bound": "shapeinf.edit.bind",
     "BudgetError": "shapeinf.errors",
     "Cause": "shapeinf.explain.unknowns",
+    "Contract": "shapeinf.contract",
     "Contradiction": "shapeinf.errors",
+    "Cost": "shapeinf.cost",
     "Coverage": "shapeinf.pickled_result",
     "CyclicGraphError": "shapeinf.errors",
     "DeclaredType": "shapeinf.graph",
@@ -81,6 +90,7 @@ _MODULES = {
     "Interval": "shapeinf.expr",
     "LayoutError": "shapeinf.errors",
     "LimitError": "shapeinf.errors",
+    "Memory": "shapeinf.memory",
     "MissingSizeError": "shapeinf.errors",
     "ModelError": "shapeinf.errors",
     "NnefError": "shapeinf.errors",
@@ -89,6 +99,7 @@ _MODULES = {
     "Node": "shapeinf.graph",
     "NotPickledError": "shapeinf.errors",
     "PickledResult": "shapeinf.pickled_result",
+    "Plan": "shapeinf.memory.planning",
     "RebatchError": "shapeinf.errors",
     "Rebatched": "shapeinf.edit.rebatch",
     "Result": "shapeinf.result",
@@ -105,9 +116,12 @@ _MODULES = {
     "UnknownNameError": "shapeinf.errors",
     "UnknownOperatorError": "shapeinf.errors",
     "bind": "shapeinf.edit.bind",
+    "check": "shapeinf.checks",
+    "clean": "shapeinf.passes",
     "diff": "shapeinf.edit.comparison",
     "infer_shapes": "shapeinf.api",
     "rebatch": "shapeinf.edit.rebatch",
+    "verify": "shapeinf.runtime",
 }
 """The module of each public name. The command line needs few of them, and the pytest plugin, which every run of pytest
 imports, none.

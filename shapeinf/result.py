@@ -292,6 +292,19 @@ class Result:
             self._cost = Cost(self._inference, work=work)
         return self._cost
 
+    def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Result:
+        """The result at these sizes of dims; names that are no identifiers go into the mapping.
+
+        It is a new inference of the same model. Dims without a size stay symbols; a node that cannot run at these sizes
+        is an error in `diagnostics`.
+
+        Raises UnknownNameError for a dim that the model does not have, ShapeInferenceError for a negative size,
+        Contradiction for a size that contradicts what the user specifies.
+        """
+        if self._session is None:
+            raise ShapeInferenceError("a what-if run has no sizes of its own: infer the model again")
+        return Result(*self._session.bind({**(sizes or {}), **more}).run())
+
     def result_for(self, ranges: Ranges) -> Result:
         """The result that holds for these ranges of symbols: this one, or one without assumptions."""
         least = Cases(self._inference).smaller_dims(ranges)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from math import inf
 
+from shapeinf.constraints.conflicts import conflict_source
 from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
 from shapeinf.constraints.index import ConstraintIndex, Solutions, Transaction, UndoLog, Uses
 from shapeinf.constraints.piecewise import solve_clauses
@@ -30,8 +31,6 @@ _WORK_PER_EQUALITY = 100
 """The work of one new equality besides that on its terms: what depends on its symbol is computed anew."""
 
 _MAX_RELATIONS_TRIED = 64
-_MAX_SOLVED_SEARCHED = 64
-"""With more solved symbols than this, no source is guessed from a number."""
 
 
 class ConstraintStore:
@@ -292,7 +291,7 @@ class ConstraintStore:
             return
         message = f"{d} must be divisible by {divisor}"
         if known is False:
-            raise Contradiction(message, source, self._conflict_source(e, d))
+            raise Contradiction(message, source, conflict_source(self, e, d))
         if not self._pending.has_multiple(divisor, e):
             with self._transaction():
                 self._pending.add(Constraint("divisibility", source, e, divisor), e)
@@ -401,7 +400,7 @@ class ConstraintStore:
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
             raise Contradiction(
-                "dimensions must be equal", source, self._conflict_source(*operands, *about), map(str, operands)
+                "dimensions must be equal", source, conflict_source(self, *operands, *about), map(str, operands)
             )
         chosen = self.congruences.solution(e)
         if chosen is None:
@@ -423,13 +422,13 @@ class ConstraintStore:
         try:
             congruence = self.congruences.derive(e, divisor, source)
         except NoSolution:
-            raise Contradiction(message, source, self._conflict_source(e)) from None
+            raise Contradiction(message, source, conflict_source(self, e)) from None
         if congruence is None:
             return
         symbol = congruence.symbol
         low, high = congruence.tighten(self._known.symbol(congruence.atom, symbol.symbol))
         if low > high:
-            raise Contradiction(message, source, self._conflict_source(symbol))
+            raise Contradiction(message, source, conflict_source(self, symbol))
         self._undo_log.put(self.congruences, congruence.atom, congruence)
         self.narrowed = True
         self.changed_symbols.append(symbol)
@@ -456,7 +455,7 @@ class ConstraintStore:
             raise Contradiction(
                 f"{e} must lie in {as_interval(bounds)} but lies in {self.interval(e)}",
                 source,
-                self._conflict_source(e),
+                conflict_source(self, e),
             )
         if isinstance(e, int) or (bounds[0] <= low and bounds[1] >= high):
             return
@@ -501,7 +500,7 @@ class ConstraintStore:
         variable, ranges = solution
         if not ranges:
             message = f"{constraint.text or constraint.expression} must hold"
-            raise Contradiction(message, constraint.source, self._conflict_source(variable))
+            raise Contradiction(message, constraint.source, conflict_source(self, variable))
         most = ranges[-1][1]
         bounds = ranges[0][0], inf if most is None else most
         gaps = len(ranges) > 1
@@ -519,7 +518,7 @@ class ConstraintStore:
         new = self.congruences.tighten(atom, (max(low, bounds[0]), min(high, bounds[1])))
         if new[0] > new[1]:
             message = f"{symbol} must lie in {as_interval(bounds)} but lies in {as_interval((low, high))}"
-            raise Contradiction(message, source, self._conflict_source(symbol))
+            raise Contradiction(message, source, conflict_source(self, symbol))
         if new == (low, high):
             return
         self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom), implied))
@@ -546,7 +545,7 @@ class ConstraintStore:
     def _recheck_relation(self, relation: Constraint) -> None:
         expression = self.canon(relation.expression)
         if self.bounds(expression)[1] < 0:
-            second = self._conflict_source(expression, relation.expression)
+            second = conflict_source(self, expression, relation.expression)
             raise Contradiction(f"{relation.expression} must be at least 0", relation.source, second)
         self._pending.follow(relation, expression)
         if has_outer_maximum(expression):
@@ -557,7 +556,7 @@ class ConstraintStore:
         known = self.divides(constraint.divisor, expression)
         message = f"{constraint.expression} must be divisible by {constraint.divisor}"
         if known is False:
-            second = self._conflict_source(expression, constraint.expression)
+            second = conflict_source(self, expression, constraint.expression)
             raise Contradiction(message, constraint.source, second)
         self._pending.follow(constraint, expression)
         if known is None:
@@ -573,28 +572,7 @@ class ConstraintStore:
     def _recheck_disjunction(self, disjunction: Constraint, symbol: Dimension) -> None:
         clauses = disjunction.clauses_in(self.canon)
         if all(self.prove_eq(clause.expression, 0) is False for clause in clauses):
-            last = self._conflict_source(symbol) or disjunction.source
+            last = conflict_source(self, symbol) or disjunction.source
             raise Contradiction(f"{disjunction.text} must hold", last, disjunction.source)
         self._pending.follow_disjunction(disjunction, map(self.canon, disjunction.operands))
         self._add_solutions(clauses, disjunction)
-
-    def _conflict_source(self, *dims: DimSize | str) -> Source | None:
-        """The second source of a contradiction: that of a constraint on the symbols of these dims.
-
-        A dim that is a number by now names no symbol: it is the one that equals this number, if only one does.
-        """
-        for symbol in sorted({s for d in dims if isinstance(d, Dimension) for s in d.symbols()}, key=lambda s: s.terms):
-            atom = symbol.atom
-            if symbol in self.sources:
-                return self.sources[symbol]
-            if atom in self.ranges:
-                return self.ranges[atom].source
-            if atom in self.congruences:
-                return self.congruences[atom].source
-            if symbol in self.origins:
-                return self.origins[symbol]
-            if not symbol.symbol.anonymous:
-                return Source("", f"{symbol} lies in {self.interval(symbol)}")
-        few = self.solved.items() if len(self.solved) <= _MAX_SOLVED_SEARCHED else ()
-        same = [symbol for symbol, value in few if isinstance(value, int) and value in dims]
-        return self.sources[same[0]] if len(same) == 1 else None

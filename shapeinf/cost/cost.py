@@ -92,6 +92,11 @@ class Cost:
         return self.table.total
 
     @property
+    def macs(self) -> DimSize:
+        """The multiply-accumulates of all nodes."""
+        return self.table.total.macs
+
+    @property
     def by_operator(self) -> dict[str, CostGroup]:
         """The sums by operator."""
         return self.table.by_operator

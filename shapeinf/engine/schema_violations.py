@@ -150,7 +150,7 @@ class SchemaViolations:
         in_bodies = result or any(map(self.has_any, inference.children.get(index, {}).values()))
         if not violations and not in_bodies:
             for note in inference.node_diagnostics.get(index, ()):
-                if note.severity == "error" and note.code in CODES:
+                if note.severity == "error" and note.code in CODES and not _has_unknown_operand(inference, step):
                     error = ShapeError(note.message, code=note.code, help=note.help)
                     result.append(_violation_of(inference, step, error))
         if in_bodies or result:
@@ -276,6 +276,11 @@ def first_schema_violation(inference: Inference) -> ShapeError | None:
     if violation.op:
         error.node, error.op = violation.site, violation.op.partition(" (")[0]
     return error
+
+
+def _has_unknown_operand(inference: Inference, step: NodeStep) -> bool:
+    """Whether nothing is known of a value that the node has as an input: to its rule the input is missing."""
+    return any(slot != MISSING and inference.type_of(slot) is None for slot in step.arguments)
 
 
 def _violation_of(inference: Inference, step: NodeStep, error: ShapeError) -> SchemaViolation:

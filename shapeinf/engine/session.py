@@ -62,6 +62,10 @@ class Session:
         """The session in which rules assume no sizes, and these named dims may be this small."""
         return attrs.evolve(self, policy=self.policy.allow(least).without_assumptions())
 
+    def bind(self, sizes: Mapping[str, int]) -> Session:
+        """The session in which these dims also have a size."""
+        return attrs.evolve(self, options=attrs.evolve(self.options, bind={**self.options.bind, **sizes}))
+
     def infer_again(self, least: Mapping[str, int]) -> Inference:
         """See `Inference.infer_again`."""
         return self.without_assumptions(least).run().inference

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import shapeinf
-from shapeinf import Dim, InferenceOptions, infer_shapes
+from shapeinf import Contradiction, Dim, InferenceOptions, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.api import infer
 from tests.checks.models import model, node
 
@@ -46,3 +48,21 @@ def test_the_initial_constraints_are_those_before_any_node_whenever_they_are_req
         assert inference.store.prove_eq(k, m) is True
         assert inference.initial_store.prove_eq(k, m) is None
         assert str(inference.initial_store.interval(n)) == ("1..8" if options else "1..")
+
+
+def test_a_result_at_sizes_is_an_inference_with_these_sizes() -> None:
+    result = infer_shapes(IMAGE, dims={"batch": "1..8"})
+    fixed = result.at({"W": 6}, batch=2)
+    bound = infer_shapes(IMAGE, dims={"batch": "1..8"}, bind={"batch": 2, "W": 6})
+    assert {name: str(t) for name, t in fixed.tensors.items()} == {n: str(t) for n, t in bound.tensors.items()}
+    assert str(fixed.tensors["y"].shape) == "[2, 3, H, 6]"
+    assert str(result.tensors["y"].shape) == "[batch, 3, H, W]"
+    assert str(fixed.at(H=4).tensors["y"].shape) == "[2, 3, 4, 6]"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error"), [({"N": 1}, UnknownNameError), ({"batch": 9}, Contradiction), ({"H": -1}, ShapeInferenceError)]
+)
+def test_a_result_at_impossible_sizes(sizes: dict[str, int], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        infer_shapes(IMAGE, dims={"batch": "1..8"}).at(sizes)
