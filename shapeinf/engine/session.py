@@ -38,6 +38,11 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, SizePolicy, Tenso
 from shapeinf.solver.budget import Budget
 
 
+def policy_of(session: Session) -> SizePolicy:
+    """The policy of the options alone."""
+    return SizePolicy(session.options.min_dim)
+
+
 @attrs.frozen(eq=False)
 class Session:
     """A compiled graph and all that the user specifies.
@@ -52,11 +57,7 @@ class Session:
     compiled: CompiledGraph
     options: InferenceOptions
     updates: tuple[Mapping[str, SpecLike], ...] = ()
-    policy: SizePolicy = attrs.field()
-
-    @policy.default
-    def _policy_of_options(self) -> SizePolicy:
-        return SizePolicy(self.options.min_dim)
+    policy: SizePolicy = attrs.field(default=attrs.Factory(policy_of, takes_self=True))
 
     def without_assumptions(self, least: Mapping[str, int]) -> Session:
         """The session in which rules assume no sizes, and these named dims may be this small."""
