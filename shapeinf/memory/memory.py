@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import attrs
 
@@ -30,6 +30,7 @@ from shapeinf.solver.long_dims import sum_dims
 
 if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak
+    from shapeinf.memory.peak.pickled import PickledPeak
 
 Order = Literal["file", "least"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -225,7 +226,8 @@ class Memory:
     def __reduce__(self) -> Reduced:
         """A pickle has the formula of the peak and the totals."""
         totals = (self.weights, self.inputs, self.outputs, self.activations, self.bodies)
-        return reduce_record(PickledMemory(self.peak, *totals, self.unsized, self.upper_bounds, self.chosen_at))
+        peak = cast("PickledPeak", self.peak)  # loaded as one
+        return reduce_record(PickledMemory(peak, *totals, self.unsized, self.upper_bounds, self.chosen_at))
 
     def _total(self, role: Role) -> DimSize:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -40,7 +40,7 @@ def _model(
 ) -> bytes:
     ends = [make_empty_tensor_value_info(name) for name in outputs]
     graph = make_graph(nodes, "g", inputs, ends, initializer=constants)
-    return make_model(graph, opset_imports=_OPSETS, functions=functions).SerializeToString()
+    return bytes(make_model(graph, opset_imports=_OPSETS, functions=functions).SerializeToString())
 
 
 def _input(name: str, dims: Sequence[str | int], dtype: int = TensorProto.FLOAT) -> ValueInfoProto:
@@ -56,7 +56,12 @@ def largest_sizes() -> bytes:
         make_node("Conv", ["q", "k"], ["z"], pads=[LARGEST] * 4),
         make_node("Pad", ["x", "pads"], ["y"]),
     ]
-    sizes = {"x": ["n", LARGEST], "w": [LARGEST] * 2, "q": [1, 1, LARGEST, LARGEST], "k": [1, 1, 3, 3]}
+    sizes: dict[str, list[str | int]] = {
+        "x": ["n", LARGEST],
+        "w": [LARGEST] * 2,
+        "q": [1, 1, LARGEST, LARGEST],
+        "k": [1, 1, 3, 3],
+    }
     inputs = [_input(name, dims) for name, dims in sizes.items()]
     pads = make_tensor("pads", TensorProto.INT64, [4], [LARGEST] * 4)
     return _model(nodes, inputs, ["p", "f", "z", "y"], constants=[pads])
@@ -106,7 +111,7 @@ def nested_conditionals(levels: int = 50) -> bytes:
         node += _graph_attribute(b"then_branch", then) + _graph_attribute(b"else_branch", other)
     inputs = [_input("x", ["n", 3]), _input("b", [], TensorProto.BOOL)]
     graph = make_graph([], "g", inputs, [make_empty_tensor_value_info("o0")]).SerializeToString()
-    head = ModelProto(ir_version=9, opset_import=_OPSETS).SerializeToString()
+    head = bytes(ModelProto(ir_version=9, opset_import=_OPSETS).SerializeToString())
     return head + _field(7, _field(1, node) + graph)
 
 
