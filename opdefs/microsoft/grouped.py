@@ -8,7 +8,6 @@ from opdefs.microsoft.attention import HIDDEN_SIZE, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import part_size, require_choice, require_count, require_single, require_vector
 from opdefs.rules.requested import scalar_size
-from opdefs.rules.unknowns import is_steady
 from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -146,7 +145,7 @@ def _constrain_total(c: InferenceContext, total: DimSize | None, past: DimSize, 
 
 def _advise_single_batch(c: InferenceContext, batch: DimSize, tokens: DimSize, total: DimSize) -> None:
     """Advise against several tokens of several samples behind past ones: onnxruntime's kernel rejects them."""
-    if is_steady(c, total) and c.prove_le(1, batch) is True and c.prove_le(1, tokens) is True:
+    if c.prove_le(1, batch) is True and c.prove_le(1, tokens) is True:
         message = "onnxruntime requires a batch of 1 for several new tokens behind past ones"
         c.advise_at_most(minimum(minimum(batch - 1, tokens - 1), total - tokens), 0, message)
 

@@ -25,6 +25,9 @@ from shapeinf.errors import (
 )
 from shapeinf.texts import escape_unprintable, shell_word
 
+_VIOLATED_RULE = "S101"
+"""The code of an error of sizes; without a node, it is one of the user's values."""
+
 
 @contextmanager
 def readable_errors(model: str = "") -> Iterator[None]:
@@ -63,9 +66,12 @@ def readable_errors(model: str = "") -> Iterator[None]:
 
 
 def _end_with_violation(error: ShapeError, model: str) -> NoReturn:
-    """End with 1 where a node does not allow the sizes; contradictory values of the user are usage errors."""
-    if error.node is not None:
-        echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
+    """End with 1 where a node does not allow the sizes, or no runtime loads the model.
+
+    Contradictory values of the user are usage errors.
+    """
+    if error.node is not None or error.code != _VIOLATED_RULE:
+        echo_lines(error.as_diagnostic(error.node or "", error.op or "").render(), err=True)
         sys.exit(VIOLATION)
     because = f" (because {error.because})" if error.because else ""
     if isinstance(error, Contradiction) and error.second is not None and error.second.node:

@@ -80,7 +80,12 @@ def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Pr
     required = [
         attrs.evolve(precondition, terms=terms.get(_key(precondition), precondition.terms)) for precondition in exact
     ]
-    assumed = [c for c in preconditions if c.kind == "assumption" and not c.is_implied_by(rest.store)]
+    advised = {(c.node, c.text) for c in required if c.kind == "assumption"}  # both inferences have it
+    assumed = [
+        c
+        for c in preconditions
+        if c.kind == "assumption" and (c.node, c.text) not in advised and not c.is_implied_by(rest.store)
+    ]
     return [*(attrs.evolve(c, weaker=tuple(w for w in c.weaker if w.kind == "assumption")) for c in assumed), *required]
 
 

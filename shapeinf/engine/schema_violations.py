@@ -24,7 +24,15 @@ from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, DeclaredType, Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type, type_text
-from shapeinf.ops.conformance import CODES, TYPE_NOT_ALLOWED, TYPES_DIFFER, Operand, Use, find_schema_violations
+from shapeinf.ops.conformance import (
+    CODES,
+    TYPE_NOT_ALLOWED,
+    TYPES_DIFFER,
+    Operand,
+    Use,
+    find_schema_violations,
+    invalid_type,
+)
 
 REPEATED_NAME, CONSTANT_TYPE, DECLARED_TYPE = "S113", "S114", "S115"
 
@@ -117,7 +125,7 @@ class SchemaViolations:
                 result += violations
                 if uncertain or violations:
                     doubtful.update(_doubtful_outputs(compiled.step(index), doubtful, violations))
-                else:
+                elif not _takes_references(operation):  # whether an operand is one is not in the key
                     self._clean.add(key)
             if operation.bodies or index in inference.children or index in inference.node_diagnostics:
                 result += self._check_calls(inference, index, doubtful, scopes, violations)
@@ -142,7 +150,7 @@ class SchemaViolations:
         in_bodies = result or any(map(self.has_any, inference.children.get(index, {}).values()))
         if not violations and not in_bodies:
             for note in inference.node_diagnostics.get(index, ()):
-                if note.severity == "error" and note.code in CODES:
+                if note.severity == "error" and note.code in CODES and not _has_unknown_operand(inference, step):
                     error = ShapeError(note.message, code=note.code, help=note.help)
                     result.append(_violation_of(inference, step, error))
         if in_bodies or result:
@@ -206,6 +214,11 @@ class SchemaViolations:
             return []
         step = compiled.step(index)
         inputs = [self._operand(inference, slot, slot in doubtful) for slot in step.arguments]
+        if _takes_references(operation):
+            inputs = [
+                operand._replace(is_reference=_is_reference(inference, slot))
+                for operand, slot in zip(inputs, step.arguments, strict=True)
+            ]
         uncertain = any(slot in doubtful for slot in step.arguments)  # the types of outputs may follow from these
         outputs = [self._operand(inference, slot, uncertain) for slot in step.outputs]
         errors = find_schema_violations(Use(kind, version, definitions, inputs, outputs, self._in_file))
@@ -265,11 +278,34 @@ def first_schema_violation(inference: Inference) -> ShapeError | None:
     return error
 
 
+def _has_unknown_operand(inference: Inference, step: NodeStep) -> bool:
+    """Whether nothing is known of a value that the node has as an input: to its rule the input is missing."""
+    return any(slot != MISSING and inference.type_of(slot) is None for slot in step.arguments)
+
+
 def _violation_of(inference: Inference, step: NodeStep, error: ShapeError) -> SchemaViolation:
     """The violation of a node."""
     location = inference.compiled.graph.locations.get(step.node.name, "")
     site, operands = inference.path + step.site, inference.operands(step)
     return SchemaViolation(step.index, error, site, str(step.operation), operands, location)
+
+
+def _takes_references(operation: Operation) -> bool:
+    return operation.op_def is not None and any(arg.is_ref for arg in operation.op_def.inputs)
+
+
+def _is_reference(inference: Inference, slot: int) -> bool | None:
+    """Whether a value is the reference of a variable; None for an input of a body, and of unknown operators."""
+    compiled = inference.compiled
+    producer = None if slot in (MISSING, UNUSED) else compiled.producers[slot]
+    if producer is None:
+        return None if inference.path or slot in (MISSING, UNUSED) else False
+    step = compiled.step(producer)
+    op_def, kind = step.operation.op_def, step.operation.kind
+    if op_def is None or step.operation.body is not None:
+        return None
+    output = op_def.flatten(kind.attrs, len(step.arguments), len(step.outputs)).output(step.outputs.index(slot))
+    return None if output is None else output.is_ref
 
 
 def _declared_type(graph: Graph, name: str) -> Type | None:
@@ -370,6 +406,8 @@ def _check_names(inference: Inference, scopes: Sequence[Scope]) -> Iterator[Sche
     for name in compiled.graph.repeated_constants:
         message = f"several initializers have the name {name!r}"
         yield SchemaViolation(-1, ShapeError(message, code=REPEATED_NAME), inference.path + name)
+    for name in compiled.graph.invalid_types:
+        yield SchemaViolation(-1, invalid_type(f"{name!r}"), inference.path + name)
     yield from _check_constants(compiled.graph, inference.path)
     yield from _check_node_names(compiled, inference.path)
     for slot in compiled.output_slots if scopes else ():

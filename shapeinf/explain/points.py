@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import Run, body_path
+from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import UNUSED
@@ -66,6 +67,12 @@ class GraphFrame:
     def reason(self, step: NodeStep) -> str:
         """Why the outputs of a node are unknown; empty where the inference recorded no reason."""
         return self.inference.reasons.get(step.index, "")
+
+    @cached_property
+    def schema_violations(self) -> dict[int, str]:
+        """Why no runtime loads the model, by the index of the node."""
+        listed = SchemaViolations(self.inference).of(self.inference)
+        return {violation.index: violation.error.headline for violation in reversed(listed)}
 
     @cached_property
     def first(self) -> dict[Dimension, Point]:

@@ -221,6 +221,9 @@ def _kind_and_reason(root: Root, step: NodeStep) -> tuple[CauseKind, str]:
         return "order", "the sizes of its inputs follow only from later nodes"
     if frame.budget.cut:
         return "budget", ""
+    violation = frame.schema_violations.get(step.index)
+    if violation is not None:
+        return "error", violation
     return "data", "it depends on the contents of the inputs of the node, not only on their shapes"
 
 

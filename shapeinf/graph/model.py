@@ -51,6 +51,7 @@ class Graph:
         declared: the declared types of values.
         constants: the known values, with contents only if small.
         repeated_constants: the names that the file gives to several constants, of which the last one counts.
+        invalid_types: the inputs and constants whose declared element type no value can have.
         unread: functions that load the contents of constants in other files.
         functions: the bodies of the model's own operators.
         defaults: the defaults of the attributes, of the body of a function.
@@ -80,6 +81,7 @@ class Graph:
     declared: dict[str, DeclaredType] = Factory(dict)
     constants: dict[str, PartialTensor] = Factory(dict)
     repeated_constants: list[str] = Factory(list)
+    invalid_types: list[str] = Factory(list)
     unread: dict[str, Callable[[], PartialTensor]] = Factory(dict)
     functions: dict[FunctionKey, Graph] = Factory(dict)
     defaults: dict[str, object] = Factory(dict)
@@ -152,4 +154,4 @@ def _bind_kind(kind: NodeKind, attributes: Mapping[str, object]) -> NodeKind:
     for name, value in values.items():
         if isinstance(value, Graph):
             values[name] = bind_attributes(value, attributes)
-    return NodeKind(kind.op, kind.domain, values, kind.overload, repeated=kind.repeated)
+    return NodeKind(kind.op, kind.domain, values, kind.overload, repeated=kind.repeated, invalid=kind.invalid)

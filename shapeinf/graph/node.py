@@ -49,7 +49,8 @@ class NodeKind:
 
     Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `FunctionReference`,
     `DeclaredType` or `InputContents`. In the body of a function `references` names the
-    attributes whose value is an attribute of the function. `repeated` names the attributes that the file sets twice.
+    attributes whose value is an attribute of the function. `repeated` names the attributes that the file sets twice,
+    `invalid` those whose element type no value can have.
     """
 
     op: str
@@ -58,6 +59,7 @@ class NodeKind:
     overload: str = ""
     references: Mapping[str, str] = Factory(dict)
     repeated: tuple[str, ...] = ()
+    invalid: tuple[str, ...] = ()
 
 
 class Node(NamedTuple):

@@ -42,10 +42,14 @@ _MAX_LISTED = 6
 
 
 class Operand(NamedTuple):
-    """An input or output of a node: its name (empty for an absent one) and the text of its type (None if unknown)."""
+    """An input or output of a node: its name (empty for an absent one) and the text of its type (None if unknown).
+
+    `is_reference`: whether it is a reference of a variable, which nodes may assign to; None where that is not known.
+    """
 
     name: str
     type: str | None = None
+    is_reference: bool | None = None
 
 
 class Use(NamedTuple):
@@ -88,8 +92,8 @@ def find_schema_violations(use: Use) -> list[ShapeError]:
     attributes = [*_check_attributes(use, definition)]
     if not counts:
         attributes += _check_required(use, definition)
-    types = [] if counts else _check_types(use, definition, outputs=not attributes)
-    return [*counts, *attributes, *types]
+    types = [] if counts else [*_check_types(use, definition, outputs=not attributes)]
+    return [*counts, *attributes, *types] or [*_check_references(use, definition)]
 
 
 def _find_missing_operator(use: Use, definition: OpDef | None) -> ShapeError | None:
@@ -178,6 +182,9 @@ _LISTS = {"ints": "int", "floats": "float", "strings": "string", "graphs": "grap
 def _check_attributes(use: Use, definition: OpDef) -> Iterator[ShapeError]:
     for name in use.kind.repeated:
         yield ShapeError(f"the attribute {name!r} is set twice", code=BAD_ATTRIBUTE, help="remove one of them")
+    for name in use.kind.invalid:
+        if name in definition.attributes:
+            yield invalid_type(f"the attribute {name!r}")
     for name, value in use.kind.attrs.items():
         defined = definition.attributes.get(name)
         if defined is None:
@@ -185,6 +192,11 @@ def _check_attributes(use: Use, definition: OpDef) -> Iterator[ShapeError]:
                 yield _unknown_attribute(use, definition, name)
         elif value is not None:
             yield from _check_value(use, defined, value)
+
+
+def invalid_type(subject: str) -> ShapeError:
+    """The violation of an attribute, or a value, whose element type no value can have."""
+    return ShapeError(f"{subject} must have a valid element type that is no reference", code=TYPE_NOT_ALLOWED)
 
 
 def _unknown_attribute(use: Use, definition: OpDef, name: str) -> ShapeError:
@@ -357,6 +369,15 @@ def _allowed(arg: ArgDef, definition: OpDef) -> tuple[str, ...]:
     return definition.type_sets.get(arg.type_attr or arg.each_of or "", ())
 
 
+def _check_references(use: Use, definition: OpDef) -> Iterator[ShapeError]:
+    """Inputs that must be references of variables, and are values."""
+    for index, operand in enumerate(use.inputs):
+        arg = definition.input(index)
+        if arg is not None and arg.is_ref and operand.is_reference is False:
+            message = f"the input {arg.name!r} must be the reference of a variable, and {operand.name!r} is a value"
+            yield ShapeError(message, code=TYPE_NOT_ALLOWED)
+
+
 def _type_help(
     use: Use, arg: ArgDef, operand: Operand, definition: OpDef, allowed: Sequence[str], role: str
 ) -> str | None:
@@ -404,7 +425,8 @@ def _check_stated(use: Use, definition: OpDef) -> list[ShapeError]:
     violations = [*_check_inputs(use, stated), *_check_outputs(use, stated)]
     for violation in violations:
         violation.help = violation.help or _stated_number(use, definition)
-    return violations or [*_check_bound_types(use, stated), *_check_types(use, stated)]
+    violations = violations or [*_check_bound_types(use, stated), *_check_types(use, stated)]
+    return violations or [*_check_references(use, stated)]
 
 
 def _bind(arg: ArgDef, use: Use, definition: OpDef) -> ArgDef:

@@ -13,6 +13,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from inspect import CO_VARARGS
 from types import BuiltinFunctionType, FunctionType, NoneType, UnionType
@@ -67,8 +68,8 @@ def parameters(function: Callable[..., object]) -> list[Parameter]:
     """
     if type(function) is FunctionType and not hasattr(function, "__wrapped__"):
         return list(_function_parameters(function))
-    if type(function) is BuiltinFunctionType:  # compiled
-        return _compiled_parameters(function.__module__)[function.__name__][1:]
+    if type(function) is BuiltinFunctionType or is_compiled(type(function).__module__):
+        return _compiled_parameters(function.__module__)[_compiled_name(function)][1:]
     return [_inspected(parameter) for parameter in inspect.signature(function).parameters.values()][1:]
 
 
@@ -113,8 +114,15 @@ def _parameter(name: str, kind: int, annotation: str, default: object = REQUIRED
     return Parameter(name, Kind(kind), annotation, tuple(default) if isinstance(default, list) else default)
 
 
+def _compiled_name(function: Callable[..., object]) -> str:
+    """The name in the listing; mypyc makes a function inside of another an object of the class `INNER_OUTER_obj`."""
+    return function.__name__ if type(function) is BuiltinFunctionType else type(function).__name__
+
+
 def source_parameters(source: str) -> dict[str, list[tuple[object, ...]]]:
-    """The parameters of the decorated functions, and the fields of the decorated classes, of a module, for a build.
+    """The parameters of the functions, and the fields of the decorated classes, of a module, for a build.
+
+    A function with a default that is not a literal is left out. Of one inside of another the name is as mypyc has it.
 
     >>> source_parameters('''
     ... @onnx("Cast")
@@ -125,8 +133,12 @@ def source_parameters(source: str) -> dict[str, list[tuple[object, ...]]]:
     """
     listed: dict[str, list[tuple[object, ...]]] = {}
     for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef) and node.decorator_list:
-            listed[node.name] = list(_source_parameters(node.args))
+        if isinstance(node, ast.FunctionDef):
+            inner = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+            names = {node.name: node, **{f"{part.name}_{node.name}_obj": part for part in inner}}
+            for name, function in names.items():
+                with suppress(ValueError):
+                    listed[name] = list(_source_parameters(function.args))
         elif isinstance(node, ast.ClassDef) and node.decorator_list:
             fields = [field for field in node.body if isinstance(field, ast.AnnAssign)]
             texts = [(ast.unparse(field.target), ast.unparse(field.annotation)) for field in fields]

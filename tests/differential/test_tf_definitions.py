@@ -56,3 +56,55 @@ def test_all_operators(part):
             wrong += [text] if (text := problem(*case, bool(reason))) is not None else []
     print(dict(counts))
     assert not wrong, "\n".join(wrong)
+
+
+def node(name, op, *inputs, **types):
+    """A NodeDef in text form, with attributes of element types."""
+    listed = "".join(f'attr {{ key: "{key}" value {{ type: {type_} }} }} ' for key, type_ in types.items())
+    return f'node {{ name: "{name}" op: "{op}" {"".join(f"input: {i!r} " for i in inputs)}{listed}}}\n'
+
+
+OPEN = 'attr { key: "shape" value { shape { unknown_rank: true } } }'
+VALUE = 'attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1 } } }'
+VARIABLE = node("r", "VariableV2", dtype="DT_FLOAT").replace("}\n", f"{OPEN} }}\n")
+INPUTS = node("x", "Placeholder", dtype="DT_FLOAT")
+REFERENCES = {
+    "an assigned value": (INPUTS + node("n", "Assign", "x", "x", T="DT_FLOAT"), 1),
+    "an assigned variable": (VARIABLE + INPUTS + node("n", "Assign", "r", "x", T="DT_FLOAT"), 0),
+    "an increased value": (INPUTS + node("n", "AssignAdd", "x", "x", T="DT_FLOAT"), 1),
+    "a decreased value": (INPUTS + node("n", "AssignSub", "x", "x", T="DT_FLOAT"), 1),
+    "the reference of a value": (INPUTS + node("n", "RefIdentity", "x", T="DT_FLOAT"), 1),
+    "the reference of a variable": (VARIABLE + node("n", "RefIdentity", "r", T="DT_FLOAT"), 0),
+    "a copy of a variable": (
+        VARIABLE + node("i", "Identity", "r", T="DT_FLOAT") + node("n", "RefIdentity", "i", T="DT_FLOAT"),
+        1,
+    ),
+    "an attribute that is a reference": (VARIABLE + node("n", "Identity", "r", T="DT_FLOAT_REF"), 1),
+    **{
+        f"{op} of {type_}": (node("n", op, dtype=type_).replace("}\n", f"{VALUE if op == 'Const' else ''} }}\n"), wrong)
+        for op in ("Placeholder", "Const")
+        for type_, wrong in (("DT_FLOAT", 0), ("DT_FLOAT_REF", 1), ("DT_INVALID", 1))
+    },
+}
+"""Graphs, and the number of errors: TensorFlow's importer refuses those with one."""
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_references(name, tmp_path):
+    text, count = REFERENCES[name]
+    path = tmp_path / "graph.pbtxt"
+    path.write_text(f"versions {{ producer: 2474 }}\n{text}")
+    assert [note.code for note in infer_shapes(path).diagnostics if note.severity == "error"] == ["S107"] * count
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_tensorflow_refuses_the_same_references(name):
+    pytest.importorskip("tensorflow", reason="TensorFlow is the oracle of this test")
+    import tensorflow as tf
+    from google.protobuf import text_format
+
+    from tests.differential.tf.definition_cases import refused
+
+    text, count = REFERENCES[name]
+    graph = text_format.Parse(f"versions {{ producer: 2474 }}\n{text}", tf.compat.v1.GraphDef())
+    assert bool(refused(graph.SerializeToString())) == bool(count)

@@ -8,10 +8,12 @@ refused by ONNX Runtime, but for those that it loads, which have no violation.
 import onnx
 import onnxruntime
 import pytest
+from click.testing import CliRunner
 from onnx import TensorProto, helper, parser
 
 from shapeinf import ShapeError, infer_shapes
 from shapeinf.checks import check
+from shapeinf.cli.main import main
 from shapeinf.errors import ShapeInferenceError
 from tests.vectors import ROOT
 
@@ -247,3 +249,29 @@ def test_models_of_findings(folder):
             assert result.contract.check(dict.fromkeys(result.dims, 2)).verdict is False
             with pytest.raises(ShapeInferenceError):
                 infer_shapes(path, mode="strict")
+
+
+def repeated_constant():
+    """A model with two initializers of one name, whose shapes differ."""
+    text = '<ir_version: 10, opset_import: ["" : 21]> g (float[n] x) => (float[m] y) { y = Add(x, w) }'
+    model = parser.parse_model(text)
+    for size in (5, 3):
+        model.graph.initializer.append(helper.make_tensor("w", TensorProto.FLOAT, [size], [0.0] * size))
+    return model
+
+
+def test_no_check_follows_from_a_name_that_occurs_twice():
+    assert [note.code for note in check(infer_shapes(repeated_constant(), declared="check"))] == ["S113"]
+
+
+def test_an_error_without_a_node_ends_the_command_as_others_do(tmp_path):
+    path = tmp_path / "repeated.onnx"
+    onnx.save(repeated_constant(), path)
+    ended = CliRunner().invoke(main, ["infer", "--strict", str(path)])
+    assert ended.exit_code == 1 and "error[S113]" in ended.output
+
+
+def test_the_cause_of_an_unknown_output_is_the_violation():
+    text = '<ir_version: 10, opset_import: ["" : 21]> g (float[n] x) => (float[n] y) { y, q = Relu(x) }'
+    (group,) = infer_shapes(parser.parse_model(text)).unknowns()
+    assert group.cause.kind == "error" and group.cause.reason == "has 1 output, and the node lists 2"

@@ -50,7 +50,7 @@ BROKEN = [
     (node_of("Loop", "", "flag", "x", body="x"), 17, "S109", "'body' must be of the kind graph"),
     (node_of("Max"), 17, "S103", "takes at least 1 input, got 0"),
     (node_of("Concat", "x", "", "x", axis=0), 17, "S103", "the required input 'xs' is missing"),
-    (node_of("Loop", "", "flag", body=EMPTY), 17, "S101", "0 inputs and 0 outputs for 0 values"),
+    (node_of("Loop", "", "flag", body=EMPTY), 17, "S103", "0 inputs and 0 outputs for 0 values"),
     (node_of("LayerNormalization", "x", "x", axis=[1]), 14, "S103", "'axis' must be of the kind int"),
 ]
 

@@ -135,6 +135,7 @@ class Assembly:
             kind = attributes.kind
             if kind.op in ("Placeholder", "Const"):
                 _require_definition(record)
+                self.graph.invalid_types += [text(name) + ":0"] if "dtype" in kind.invalid else []
             if kind.op == "Placeholder" and placeholders:
                 self._add_input(record)
                 continue

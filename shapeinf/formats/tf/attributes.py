@@ -10,7 +10,7 @@ import attrs
 from shapeinf.errors import LimitError
 from shapeinf.formats.protobuf.wire import BYTES, FIXED32, VARINT, Buffer, decode_packed, fields, to_signed
 from shapeinf.formats.tf.tensors import read_dims, read_tensor
-from shapeinf.formats.tf.types import dtype_name
+from shapeinf.formats.tf.types import dtype_name, is_invalid
 from shapeinf.graph import DeclaredType, FunctionReference
 
 MAX_NESTING = 16
@@ -21,12 +21,14 @@ MAX_NESTING = 16
 class AttributeValue:
     """The value of an attribute, or a `reference`: the name of an attribute of the function around the node.
 
-    The value is None for a reference, for an unknown element type, and if the file has none (`is_absent`).
+    The value is None for a reference, for an unknown element type, and if the file has none (`is_absent`). An element
+    type that no attribute may have `is_invalid`.
     """
 
     value: object = None
     reference: str = ""
     is_absent: bool = False
+    is_invalid: bool = False
 
 
 def text(data: bytes) -> str:
@@ -52,7 +54,10 @@ def read_attribute(buffer: Buffer, pos: int, end: int, depth: int = 0) -> Attrib
         if number == 9 and kind == BYTES:
             result = AttributeValue(None, text(buffer[start:stop]))
         elif number == 1 and kind == BYTES:
-            result = AttributeValue(_read_list(buffer, start, stop, depth))
+            items = _read_list(buffer, start, stop, depth)
+            result = AttributeValue(items, is_invalid=bool(items) and _lists_invalid(buffer, start, stop))
+        elif number == _TYPE and kind == VARINT:
+            result = AttributeValue(dtype_name(start), is_invalid=is_invalid(start))
         elif number in _SCALARS and kind == _SCALARS[number][0]:
             result = AttributeValue(_SCALARS[number][1](buffer, start, stop))
         elif number == 10 and kind == BYTES:
@@ -90,6 +95,15 @@ def _read_list(buffer: Buffer, pos: int, end: int, depth: int) -> tuple[object, 
     return tuple(items)
 
 
+def _lists_invalid(buffer: Buffer, pos: int, end: int) -> bool:
+    """Whether a list has an element type that no attribute may have."""
+    types = ((kind, start, stop) for number, kind, start, stop in fields(buffer, pos, end) if number == _TYPE)
+    return any(
+        any(map(is_invalid, decode_packed(buffer[start:stop]))) if kind == BYTES else is_invalid(start)
+        for kind, start, stop in types
+    )
+
+
 def _read_int(buffer: Buffer, start: int, end: int) -> int:
     return to_signed(start)
 
@@ -116,6 +130,9 @@ def read_shape(buffer: Buffer, start: int, end: int) -> DeclaredType:
     return DeclaredType(dims=read_dims(buffer, start, end))
 
 
+_TYPE = 6
+"""The number of the field of an element type."""
+
 _Reader = Callable[[Buffer, int, int], object]
 
 _SCALARS: Mapping[int, tuple[int, _Reader]] = {
@@ -123,7 +140,7 @@ _SCALARS: Mapping[int, tuple[int, _Reader]] = {
     3: (VARINT, _read_int),
     4: (FIXED32, _read_float),
     5: (VARINT, _read_bool),
-    6: (VARINT, _read_dtype),
+    _TYPE: (VARINT, _read_dtype),
     7: (BYTES, read_shape),
     8: (BYTES, read_tensor),
 }
@@ -138,6 +155,6 @@ _PACKED: Mapping[int, Callable[[bytes], list[object]]] = {
     3: lambda data: list(decode_packed(data)),
     4: lambda data: list(_unpack_floats(data)),
     5: lambda data: [bool(value) for value in decode_packed(data)],
-    6: lambda data: [dtype_name(value) for value in decode_packed(data)],
+    _TYPE: lambda data: [dtype_name(value) for value in decode_packed(data)],
 }
 """The readers of packed lists."""

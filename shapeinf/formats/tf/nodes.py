@@ -172,10 +172,13 @@ def read_annotation(buffer: Buffer, span: tuple[int, int] | None) -> object:
 def _decode_kind(op: bytes, buffer: Buffer, entries: dict[bytes, tuple[int, int]]) -> NodeKind:
     values: dict[str, object] = {}
     references: dict[str, str] = {}
+    invalid: list[str] = []
     for key, (start, stop) in entries.items():
         attribute = read_attribute(buffer, start, stop)
         if attribute.reference:
             references[text(key)] = attribute.reference
         elif not attribute.is_absent:
             values[text(key)] = attribute.value
-    return NodeKind(text(op), "", values, "", references)
+        if attribute.is_invalid:
+            invalid.append(text(key))
+    return NodeKind(text(op), "", values, "", references, invalid=tuple(invalid))

@@ -8,6 +8,15 @@ from shapeinf.lattice.dtypes import DTYPES
 _NAMES = {dtype.tf[1]: dtype.name for dtype in DTYPES if dtype.tf is not None}
 
 
+def is_invalid(code: int) -> bool:
+    """Whether no attribute may have this code: that of a reference, or DT_INVALID.
+
+    >>> is_invalid(0), is_invalid(101), is_invalid(1)
+    (True, True, False)
+    """
+    return code == 0 or code > REFERENCE
+
+
 def dtype_name(code: int) -> str | None:
     """The name of an element type by its code, also by the code of a reference; None for an unknown code.
 
