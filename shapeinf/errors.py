@@ -590,5 +590,18 @@ class NotPickledError(ShapeInferenceError, AttributeError):
         self.name = name
 
 
+class PickleVersionError(ShapeInferenceError):
+    """A pickle that another version of shapeinf has written: its records have other fields.
+
+    Args:
+        reason: how the pickle differs from those of this version.
+    """
+
+    def __init__(self, reason: str) -> None:
+        """Store the fields."""
+        super().__init__(f"{reason}: infer the model again with this version")
+        self.reason = reason
+
+
 class UnpicklableError(ShapeInferenceError, TypeError):
     """An object that cannot be pickled; also a TypeError, as Python raises for such objects."""

@@ -14,7 +14,7 @@ from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Interval
 from shapeinf.html import html_block, html_details, html_fields, html_rows
-from shapeinf.pickling import Pickled
+from shapeinf.pickling import Pickled, versioned_pickle
 from shapeinf.texts import format_count, object_text
 
 HEADING = 13
@@ -24,6 +24,7 @@ MAX_TENSORS = 4
 """The most inputs, and the most outputs, in a `repr`; the others are counted."""
 
 
+@versioned_pickle
 @attrs.frozen
 class Coverage:
     """How much of a graph is inferred, as numbers.
@@ -87,6 +88,7 @@ class ResultData(Protocol):
         """The least size of named dims."""
 
 
+@versioned_pickle
 @attrs.frozen
 class PickledResult(Pickled):
     """The data of a `Result` that was pickled, as by a pool of processes.

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO, cast
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.engine.cases import Cases, Ranges
@@ -22,19 +22,20 @@ from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, input_names, key_by_input
 from shapeinf.lattice import ShapeStore
+from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shapeinf.contract import Contract
+    from shapeinf.contract import Contract, PickledContract
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
     from shapeinf.explain.unknowns import UnknownGroups
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
-    from shapeinf.pickled_result import Coverage, PickledResult
+    from shapeinf.pickled_result import Coverage
     from shapeinf.program import ShapeProgram
 
 
@@ -389,21 +390,23 @@ class Result:
         """As a copy."""
         return self.__copy__()
 
-    def __reduce__(self) -> tuple[type[PickledResult], tuple[object, ...]]:
+    def __reduce__(self) -> Reduced:
         """A pickle has the data only, and is loaded as a `PickledResult`."""
         from shapeinf.pickled_result import PickledResult
 
-        return PickledResult, (
-            self.source,
-            self.dialect,
-            self.inputs,
-            self.outputs,
-            self.tensors,
-            dict(self.graph.aliases),
-            self.dims,
-            self.contract,
-            self.diagnostics,
-            self.coverage,
-            self.policy,
-            self.assumptions,
+        return reduce_record(
+            PickledResult(
+                self.source,
+                self.dialect,
+                self.inputs,
+                self.outputs,
+                self.tensors,
+                dict(self.graph.aliases),
+                self.dims,
+                cast("PickledContract", self.contract),  # loaded as one
+                self.diagnostics,
+                self.coverage,
+                self.policy,
+                self.assumptions,
+            )
         )

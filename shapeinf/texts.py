@@ -121,12 +121,20 @@ def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:
     return f"binding {binding} ({listed})" if listed else f"binding {binding}"
 
 
+_MOST_BITS = 1000
+"""The bits of the largest number of bytes that is printed with its digits."""
+
+
 def format_bytes(count: int) -> str:
     """A number of bytes in a suitable unit, with three digits.
 
     >>> [format_bytes(n) for n in (0, 1023, 1024, 1500, 3 << 20, 135266304)]
     ['0 B', '1023 B', '1 KiB', '1.46 KiB', '3 MiB', '129 MiB']
+    >>> format_bytes(5 << 9999)  # no float is so large
+    'at least 2**10001 B'
     """
+    if count >> _MOST_BITS:
+        return f"at least 2**{count.bit_length() - 1} B"
     unit = byte_unit(count)
     amount = count / 1024**unit
     return f"{amount:.0f} {UNITS[unit]}" if amount >= 100 or not unit else f"{amount:.3g} {UNITS[unit]}"
@@ -138,7 +146,9 @@ def exact_bytes(count: int) -> str:
     >>> exact_bytes(1536), exact_bytes(635)
     ('1.5 KiB (1,536 bytes)', '635 bytes')
     """
-    return f"{format_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
+    if count < 1024:
+        return f"{count} bytes"
+    return format_bytes(count) if count >> _MOST_BITS else f"{format_bytes(count)} ({count:,} bytes)"
 
 
 def exact_count(count: int) -> str:

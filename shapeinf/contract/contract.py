@@ -22,6 +22,7 @@ from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
+from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
@@ -124,9 +125,9 @@ class Contract:
         """A table of the preconditions."""
         return contract_html("Contract", self.preconditions)
 
-    def __reduce__(self) -> tuple[type[PickledContract], tuple[object, ...]]:
+    def __reduce__(self) -> Reduced:
         """A pickle has the preconditions, and is loaded as a `PickledContract`."""
-        return PickledContract, (self.preconditions, self.always, self.assumptions, self.cut)
+        return reduce_record(PickledContract(self.preconditions, self.always, self.assumptions, self.cut))
 
     def __copy__(self) -> Contract:
         """Itself: queries do not change it."""

@@ -9,13 +9,14 @@ import attrs
 
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.html import html_block, html_rows
-from shapeinf.pickling import Pickled
+from shapeinf.pickling import Pickled, versioned_pickle
 from shapeinf.solver.budget import cut_text
 from shapeinf.texts import escape_lines, format_count, object_text
 
 NOT_SIMPLIFIED = f"{cut_text('contract.with_work(...)')}: some of these are listed as they were added, not simplified"
 
 
+@versioned_pickle
 @attrs.frozen
 class PickledContract(Pickled):
     """The preconditions of a `Contract` that was pickled; `check` and `solve` need the inference, and raise.

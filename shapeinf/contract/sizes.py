@@ -7,6 +7,7 @@ from typing import Literal
 
 import attrs
 
+from shapeinf.pickling import versioned_pickle
 from shapeinf.solver.budget import cut_text
 
 Engine = Literal["isl", "evaluation"]
@@ -15,6 +16,7 @@ MAX_PROBES = 24
 """The most sizes around the ends of solved pieces that are tried, since some rules decide on numbers only."""
 
 
+@versioned_pickle
 @attrs.frozen
 class LegalSizes:
     """The sizes of a dim with which the graph runs, among the requested ones.

@@ -17,6 +17,7 @@ from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import SizeQuery, merge_specs
 from shapeinf.memory.sizes import too_long
+from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.elimination import Elimination
@@ -127,9 +128,9 @@ class Cost:
         """Itself."""
         return self
 
-    def __reduce__(self) -> tuple[type[PickledCost], tuple[object, ...]]:
+    def __reduce__(self) -> Reduced:
         """A pickle has the amounts of all nodes."""
-        return PickledCost, (self.table.nodes, self.table.uncounted, self.table.branches)
+        return reduce_record(PickledCost(self.table.nodes, self.table.uncounted, self.table.branches))
 
     def format(self, amount: DimSize) -> str:
         """An amount as text, with labels for the symbols of inputs."""

@@ -9,10 +9,11 @@ import attrs
 from shapeinf.cost.records import Amounts, CostGroup, CostTable
 from shapeinf.expr import DimSize
 from shapeinf.html import html_block, html_details, html_rows
-from shapeinf.pickling import Pickled
+from shapeinf.pickling import Pickled, versioned_pickle
 from shapeinf.texts import format_count, object_text
 
 
+@versioned_pickle
 @attrs.frozen(slots=False, repr=False)
 class PickledCost(CostTable, Pickled):
     """The amounts of a `Cost` that was pickled, with their sums; `at` needs the inference, and raises."""

@@ -13,11 +13,13 @@ from shapeinf.engine.runs import walk_runs
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
 from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type
+from shapeinf.pickling import versioned_pickle
 
 MAX_VISITS = 1 << 13
 """The most items of a sequence, those of inner sequences included, that are visited to list its tensors."""
 
 
+@versioned_pickle
 @attrs.frozen
 class TensorInfo:
     """The type of one value: element type (None when unknown), shape, and kind.

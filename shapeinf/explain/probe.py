@@ -96,7 +96,8 @@ class _Probe:
         except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
         finally:
-            budget.spend(store.scope.work - before + STEPS_PER_NEW_CONSTRAINT * (scratch.version - store.version))
+            budget.spend(store.scope.work - before, on_dims=True)
+            budget.spend(STEPS_PER_NEW_CONSTRAINT * (scratch.version - store.version))
         return outcome.types[self.step.outputs.index(self.point.slot)]
 
     def is_known(self, inputs: Sequence[Type | None]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import attrs
 
@@ -23,12 +23,14 @@ from shapeinf.memory.pickled import PickledMemory, memory_html, memory_text
 from shapeinf.memory.planning import Plan, plan, verify_plan
 from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
+from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK
 from shapeinf.solver.long_dims import sum_dims
 
 if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak
+    from shapeinf.memory.peak.pickled import PickledPeak
 
 Order = Literal["file", "least"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -221,10 +223,11 @@ class Memory:
         """Itself."""
         return self
 
-    def __reduce__(self) -> tuple[type[PickledMemory], tuple[object, ...]]:
+    def __reduce__(self) -> Reduced:
         """A pickle has the formula of the peak and the totals."""
         totals = (self.weights, self.inputs, self.outputs, self.activations, self.bodies)
-        return PickledMemory, (self.peak, *totals, self.unsized, self.upper_bounds, self.chosen_at)
+        peak = cast("PickledPeak", self.peak)  # loaded as one
+        return reduce_record(PickledMemory(peak, *totals, self.unsized, self.upper_bounds, self.chosen_at))
 
     def _total(self, role: Role) -> DimSize:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

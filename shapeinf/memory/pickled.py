@@ -10,10 +10,11 @@ from shapeinf.expr import DimSize
 from shapeinf.html import html_block, html_rows
 from shapeinf.memory.peak.pickled import PickledPeak
 from shapeinf.memory.timeline import Buffer, Role
-from shapeinf.pickling import Pickled
+from shapeinf.pickling import Pickled, versioned_pickle
 from shapeinf.texts import exact_bytes, format_count, object_text
 
 
+@versioned_pickle
 @attrs.frozen
 class PickledMemory(Pickled):
     """The totals of a `Memory` that was pickled; `plan` and `verify_plan` need the inference, and raise.

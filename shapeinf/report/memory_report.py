@@ -14,6 +14,7 @@ from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound, Unbounded
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.planning.verification import UNBOUNDED
+from shapeinf.pickling import versioned_pickle
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
 from shapeinf.report.model import named_dims
 from shapeinf.report.text import dims_text
@@ -47,6 +48,7 @@ class Total:
         return self.peak + self.weights + self.inputs
 
 
+@versioned_pickle
 @attrs.frozen
 class MemorySummary:
     """The memory of a model: the peak at the user's sizes, else its bound over all sizes.

@@ -16,6 +16,7 @@ from shapeinf.graph import Graph
 from shapeinf.memory.peak.peak import Peak
 from shapeinf.ops import default_registry
 from shapeinf.pickled_result import Coverage
+from shapeinf.pickling import versioned_pickle
 from shapeinf.report.bodies import inner_graphs
 from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
 from shapeinf.report.tensor_rows import TensorQuery
@@ -68,6 +69,7 @@ class UnknownCount:
     causes: tuple[str, ...]
 
 
+@versioned_pickle
 @attrs.frozen
 class Summary:
     """The summary of a model.

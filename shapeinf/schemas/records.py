@@ -15,6 +15,7 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dimension, Interval
+from shapeinf.pickling import versioned_pickle
 
 Record = TypeVar("Record", bound=type)
 
@@ -71,6 +72,8 @@ def json_record(
 
     def decorate(cls: Record) -> Record:
         FORMS[cls] = JsonForm(schema, omit, add)
+        if attrs.has(cls):
+            versioned_pickle(cls)
         return cls
 
     return decorate

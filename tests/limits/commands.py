@@ -28,6 +28,10 @@ MOST_RESIDENT = 1 << 20  # KiB
 ADDRESS_SPACE = 4 << 30
 _WALL = 40
 """Seconds after which a command that waits for something is killed."""
+_EXPRESSION = 5_000
+"""The most characters of an expression, which is an argument."""
+_UNPRINTABLE = "\0\a\x1b\u202e\u2066\ufeff"
+"""What a terminal obeys, and no command prints."""
 _PRELOADED = (
     "onnx",
     "numpy",
@@ -52,15 +56,21 @@ def arguments(command: str, model: str, folder: str) -> list[str] | None:
         "bind": ["bind", model, "n=2", "-o", f"{folder}/bound"],
         "clean": ["clean", model, "-o", f"{folder}/clean.onnx"],
         "diff": ["diff", model, model],
-        "expression": None,  # takes a text
+        "expression": ["expression", "--", _start(model), "[n,3]"],
         "ops": ["ops", "missing", model],
         "rebatch": ["rebatch", model, "-o", f"{folder}/rebatched.onnx"],
         "report": ["report", model, "-o", f"{folder}/report.html"],
         "scan": ["scan", model, "-o", f"{folder}/scanned", "--force"],
-        "verify": None,  # the runtime reads the model, within limits of its own
+        "verify": None,  # onnxruntime inlines functions in branches for longer than the limit, and ignores timeouts
         "view": None,  # serves until it is stopped
     }
     return extra.get(command, [command, model])
+
+
+def _start(model: str) -> str:
+    """The start of a file as text, in place of an expression."""
+    path = Path(model)
+    return path.read_bytes()[:_EXPRESSION].decode("latin-1") if path.is_file() else model
 
 
 def main() -> None:
@@ -86,6 +96,7 @@ def run(args: list[str]) -> dict[str, Any]:
         "seconds": round(usage.ru_utime + usage.ru_stime, 2),
         "kib": usage.ru_maxrss,
         "end": text[-1500:],
+        "unprintable": sorted({character for character in text if character in _UNPRINTABLE}),
         "crashed": "this is a bug of shapeinf" in text or "Traceback" in text,
     }
 
@@ -156,6 +167,8 @@ def failure(outcome: dict[str, Any], seconds: float = SECONDS) -> str:
         return f"killed by signal {-outcome['code']} after {outcome['seconds']} s"
     if outcome["crashed"] or outcome["code"] not in (0, 1, 2, 3):
         return f"crashed ({outcome['code']})"
+    if outcome["unprintable"]:
+        return f"printed {outcome['unprintable']}"
     if outcome["seconds"] > seconds:
         return f"took {outcome['seconds']} s"
     return f"took {outcome['kib']} KiB" if outcome["kib"] > MOST_RESIDENT else ""

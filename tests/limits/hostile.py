@@ -7,6 +7,8 @@ from collections.abc import Callable
 import onnx
 from onnx import TensorProto, helper
 
+from tests.limits import extreme
+
 _OPSETS = '"" : 18, "f" : 1'
 
 
@@ -119,5 +121,14 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "400 products": ("explain", lambda: tower("Mul", "Div", "Add"), "onnx"),
     "800 optionals": ("infer", lambda: nested_types("Optional"), "onnx"),
     "800 optionals and sequences": ("check", lambda: nested_types("Optional", "SequenceConstruct"), "onnx"),
+    "sizes of 2**63 - 1": ("memory", extreme.largest_sizes, "onnx"),
+    "sizes of 2**63 - 1 in NNEF": ("cost", extreme.largest_sizes_of_nnef, "nnef"),
+    "sizes of 2**63 - 1 in TensorFlow": ("plan", extreme.largest_sizes_of_tensorflow, "pbtxt"),
+    "10,000 axes": ("report", extreme.many_equal_axes, "onnx"),
+    "names of 100,000 characters": ("report", extreme.long_names, "onnx"),
+    "negative sizes": ("plan", extreme.negative_sizes, "onnx"),
+    "functions in a cycle": ("explain", extreme.functions_in_a_cycle, "onnx"),
+    "50 nested conditionals": ("memory", extreme.nested_conditionals, "onnx"),
+    "odd names": ("report", extreme.odd_names, "onnx"),
 }
 """The command that a model was made for, and its builder and form."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 import inspect
 import multiprocessing
 import pickle
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
+import attrs
 import onnx
 import pytest
 
@@ -32,7 +34,7 @@ from shapeinf import (
     infer_shapes,
 )
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import Source, UnpicklableError
+from shapeinf.errors import PickleVersionError, Source, UnpicklableError
 from shapeinf.expr import Scope, maximum
 from shapeinf.memory import Memory
 from shapeinf.report.memory_report import memory_lines, report_memory, summarize_memory
@@ -283,3 +285,62 @@ def test_a_pickle_says_that_the_work_budget_was_reached() -> None:
     assert contract.cut
     assert str(pickled(contract)) == str(contract)
     assert "not simplified" in str(contract)
+
+
+def records() -> dict[str, Any]:
+    result = infer_shapes(CONVNET)
+    sizes = {"batch": 1, "height": 64, "width": 64}
+    memory = result.memory()
+    return {
+        "Result": result,
+        "Contract": result.contract,
+        "Memory": memory,
+        "Peak": memory.peak,
+        "Cost": result.cost(),
+        "Plan": memory.plan(sizes),
+        "LegalSizes": result.contract.solve("height", range(9)),
+        "TensorInfo": result.tensors["half"],
+        "Coverage": result.coverage,
+        "ModelReport": build_report(result),
+        "a loaded result": pickled(result),
+    }
+
+
+@pytest.mark.parametrize("name", records())
+def test_a_pickle_of_another_version_says_what_to_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version is checked first: the classes of the pickle may have moved since."""
+    record = records()[name]
+    with monkeypatch.context() as patch:
+        patch.setattr("shapeinf.__version__", "0.0.9")
+        old = pickle.dumps(record)
+    cls = type(pickled(record))
+    for data in (old, old.replace(cls.__module__.encode(), b"x" * len(cls.__module__))):
+        with pytest.raises(
+            PickleVersionError, match=r"^this pickle is of shapeinf 0\.0\.9, and .*: infer the model again"
+        ):
+            pickle.loads(data)
+
+
+@pytest.mark.parametrize("name", records())
+def test_a_pickle_with_other_fields_says_what_to_do(name: str) -> None:
+    load, (version, cls, values) = pickled(records()[name]).__reduce__()
+    field = next(iter(values))
+    for other in ({**values, "further": 1}, {key: values[key] for key in values if key != field}):
+        with pytest.raises(PickleVersionError, match=f"its {cls.__name__} has other fields: infer the model again"):
+            load(version, cls, other)
+
+
+def test_a_pickle_without_a_version_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the versions before this check wrote them: the class, then its fields by name."""
+    report = build_report(infer_shapes(CONVNET))
+    cls = type(report)
+    with monkeypatch.context() as patch:
+        patch.setattr(cls, "__reduce__", object.__reduce__)
+        patch.setattr(
+            cls,
+            "__reduce_ex__",
+            lambda self, _: (copyreg.__newobj__, (cls,), attrs.asdict(self, recurse=False)),
+        )
+        old = pickle.dumps(report)
+    with pytest.raises(PickleVersionError, match=r"of an older shapeinf than this .*: infer the model again"):
+        pickle.loads(old)

@@ -16,6 +16,7 @@ from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import CountedBuffers, PeakTerm, Unbounded, count_buffers, terms_of_peak, totals
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
+from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.long_dims import canonical_form
@@ -153,9 +154,9 @@ class Peak:
         """Itself."""
         return self
 
-    def __reduce__(self) -> tuple[type[PickledPeak], tuple[object, ...]]:
+    def __reduce__(self) -> Reduced:
         """A pickle has the formula."""
-        return PickledPeak, (str(self), self.sizes, self.unbounded, self.bounded, self.cut)
+        return reduce_record(PickledPeak(str(self), self.sizes, self.unbounded, self.bounded, self.cut))
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> PeakAt:
         """The peak for these sizes; names that are no identifiers go into the mapping.

@@ -8,10 +8,11 @@ import attrs
 
 from shapeinf.expr import DimSize
 from shapeinf.memory.peak.terms import Unbounded
-from shapeinf.pickling import Pickled
+from shapeinf.pickling import Pickled, versioned_pickle
 from shapeinf.texts import object_text
 
 
+@versioned_pickle
 @attrs.frozen
 class PickledPeak(Pickled):
     """The formula of a `Peak` that was pickled; `at`, `over`, `largest` and `regions` raise NotPickledError.
