@@ -591,16 +591,7 @@ class NotPickledError(ShapeInferenceError, AttributeError):
 
 
 class PickleVersionError(ShapeInferenceError):
-    """A pickle that another version of shapeinf has written: its records have other fields.
-
-    Args:
-        reason: how the pickle differs from those of this version.
-    """
-
-    def __init__(self, reason: str) -> None:
-        """Store the fields."""
-        super().__init__(f"{reason}: infer the model again with this version")
-        self.reason = reason
+    """A pickle that another version of shapeinf has written: its records have other fields."""
 
 
 class UnpicklableError(ShapeInferenceError, TypeError):

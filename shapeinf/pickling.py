@@ -13,6 +13,9 @@ Reduced = tuple[Any, tuple[object, ...]]
 Record = TypeVar("Record", bound=type)
 
 
+_ADVICE = "infer the model again with this version"
+
+
 class _Version:
     """The first object of each pickle of a record: no class is looked up where the version is another one."""
 
@@ -32,7 +35,7 @@ def _version() -> str:
 def check_version(version: str) -> _Version:
     """Raise PickleVersionError for the pickle of another version. Pickles name this function: it stays here."""
     if version != _version():
-        raise PickleVersionError(f"this pickle is of shapeinf {version}, and this is {_version()}")
+        raise PickleVersionError(f"this pickle is of shapeinf {version}, and this is {_version()}: {_ADVICE}")
     return _VERSION
 
 
@@ -40,7 +43,7 @@ def load_record(_: _Version, cls: Any, values: dict[str, Any]) -> Any:
     """A record of its fields. Pickles name this function: it stays here. Raises PickleVersionError."""
     if {field.name for field in attrs.fields(cls)} != values.keys():
         raise PickleVersionError(
-            f"this pickle is of another shapeinf than this {_version()}: its {cls.__name__} has other fields"
+            f"this pickle is of another shapeinf than this {_version()}, its {cls.__name__} has other fields: {_ADVICE}"
         )
     record = cls.__new__(cls)
     for name, value in values.items():
@@ -63,7 +66,7 @@ def reduce_record(record: Any) -> Reduced:
 
 def _refuse_state(self: object, state: object) -> NoReturn:
     """Called for records of pickles without a version only."""
-    raise PickleVersionError(f"this pickle is of an older shapeinf than this {_version()}")
+    raise PickleVersionError(f"this pickle is of an older shapeinf than this {_version()}: {_ADVICE}")
 
 
 class Pickled:
