@@ -96,6 +96,19 @@ def test_the_sources_of_compiled_modules_have_all_of_their_rules():
     assert len(rules) > 50
 
 
+def test_the_annotations_of_a_wrapped_function_have_the_names_of_its_module():
+    """The wrapper is of another module."""
+
+    @functools.wraps(conv)
+    def wrapper(*args, **kwargs):
+        return conv(*args, **kwargs)
+
+    namespace = {"conv": conv}
+    elsewhere = functools.wraps(conv)(FunctionType(wrapper.__code__, namespace, closure=wrapper.__closure__))
+    assert Rule.from_function(elsewhere).params == Rule.from_function(conv).params
+    assert Rule.from_function(elsewhere).groups == Rule.from_function(conv).groups
+
+
 def test_the_parameters_of_a_wrapped_function():
     def rule(c, x: Shape | None, *, axis: int = 1):
         return x

@@ -27,19 +27,19 @@ from opdefs.rules.axis_uses import (
     windows,
 )
 from opdefs.rules.positions import (
-    added,
-    chosen,
-    converted,
-    joined,
-    matched,
-    matched_updates,
+    add,
+    choose,
+    convert,
+    join,
+    match_lookup,
+    match_updates,
     matches_along,
     matches_columns,
-    moved,
-    multiplied,
-    selected,
-    subtracted,
-    updated,
+    move,
+    multiply,
+    select,
+    subtract,
+    update,
 )
 from shapeinf.errors import NotKnown
 from shapeinf.ops import CostContext
@@ -141,19 +141,19 @@ def scatter_nd(c: AxisContext, position: int, axis: int) -> AxisUse:
 
 matches_item = matches_along(attribute_axis(default=0))
 matches_row = matches_columns(lambda c: c.integer("batch_dims"))
-onnx.axes("Gather")(matched(separate, matches_item))
-onnx.axes("GatherND")(matched(separate, matches_row))
-onnx.axes("ScatterND")(matched_updates(scatter_nd, matches_row))
-onnx.positions("Gather")(selected(matches_item, 0, 1))
-onnx.positions("GatherND")(selected(matches_row, 0, 1))
-onnx.positions("ScatterND")(updated(matches_row))
-onnx.positions("Identity", "Cast", "CastLike")(converted)
-onnx.positions("Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "Expand", "Tile", "Slice")(moved)
-onnx.positions("Add")(added)
-onnx.positions("Sub")(subtracted)
-onnx.positions("Mul")(multiplied)
-onnx.positions("Where")(chosen(0, 1, 2))
-onnx.positions("Concat")(joined(lambda c: range(len(c.types)), attribute_axis(default=1)))
+onnx.axes("Gather")(match_lookup(separate, matches_item))
+onnx.axes("GatherND")(match_lookup(separate, matches_row))
+onnx.axes("ScatterND")(match_updates(scatter_nd, matches_row))
+onnx.positions("Gather")(select(matches_item, 0, 1))
+onnx.positions("GatherND")(select(matches_row, 0, 1))
+onnx.positions("ScatterND")(update(matches_row))
+onnx.positions("Identity", "Cast", "CastLike")(convert)
+onnx.positions("Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "Expand", "Tile", "Slice")(move)
+onnx.positions("Add")(add)
+onnx.positions("Sub")(subtract)
+onnx.positions("Mul")(multiply)
+onnx.positions("Where")(choose(0, 1, 2))
+onnx.positions("Concat")(join(lambda c: range(len(c.types)), attribute_axis(default=1)))
 
 
 @onnx.axes("ReverseSequence")

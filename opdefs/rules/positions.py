@@ -27,14 +27,14 @@ SUBSCRIPT_TYPES = ("int32", "int64")
 """The element types of indices."""
 
 
-def converted(c: AxisContext) -> Columns:
+def convert(c: AxisContext) -> Columns:
     """The elements of the first input, in a type that has them all."""
     output = c.output_types[0]
     is_integer = isinstance(output, TensorType) and output.dtype in SUBSCRIPT_TYPES
     return c.positions(0) if is_integer else UNKNOWN_POSITIONS
 
 
-def moved(c: AxisContext) -> Columns:
+def move(c: AxisContext) -> Columns:
     """The elements of the first input, at other indices in the same item."""
     positions = c.positions(0)
     return positions if len(positions) == 1 else UNKNOWN_POSITIONS
@@ -77,7 +77,7 @@ def _multiply(c: AxisContext, a: Positions, b: Positions) -> Positions:
     return Positions(None)
 
 
-added, subtracted, multiplied = map(_elementwise, (_add, _subtract, _multiply))
+add, subtract, multiply = map(_elementwise, (_add, _subtract, _multiply))
 
 
 def _single_axis(axes: AxesOf, c: AxisContext, rank: int) -> int | None:
@@ -86,7 +86,7 @@ def _single_axis(axes: AxesOf, c: AxisContext, rank: int) -> int | None:
     return listed[0] % rank if len(listed) == 1 and rank else None
 
 
-def joined(tensors: Callable[[AxisContext], range], axes: AxesOf) -> PositionRule:
+def join(tensors: Callable[[AxisContext], range], axes: AxesOf) -> PositionRule:
     """Tensors that are joined along the last axis: columns of positions; `tensors` has their positions as inputs."""
 
     def rule(c: AxisContext) -> Columns:
@@ -104,7 +104,7 @@ def joined(tensors: Callable[[AxisContext], range], axes: AxesOf) -> PositionRul
     return rule
 
 
-def chosen(condition: int, *branches: int) -> PositionRule:
+def choose(condition: int, *branches: int) -> PositionRule:
     """The elements of several inputs, by a condition that does not depend on the number of the item."""
 
     def rule(c: AxisContext) -> Columns:
@@ -140,7 +140,7 @@ def _is_data(c: AxisContext, position: int) -> bool:
     return all(own.step == 0 for own in c.positions(position))
 
 
-def selected(matches: Callable[[AxisContext], bool], data: int, indices: int) -> PositionRule:
+def select(matches: Callable[[AxisContext], bool], data: int, indices: int) -> PositionRule:
     """What indices select: data of the own item, where they do not depend on its number or match it."""
 
     def rule(c: AxisContext) -> Columns:
@@ -179,7 +179,7 @@ def matches_columns(batch_dims: Callable[[AxisContext], object] = lambda c: 0) -
     return matches
 
 
-def matched(rule: AxisRule, matches: Callable[[AxisContext], bool]) -> AxisRule:
+def match_lookup(rule: AxisRule, matches: Callable[[AxisContext], bool]) -> AxisRule:
     """The axis rule of a lookup: where the indices match the items of the data, their axis is that of the output."""
 
     def lookup(c: AxisContext, position: int, axis: int) -> AxisUse:
@@ -188,18 +188,18 @@ def matched(rule: AxisRule, matches: Callable[[AxisContext], bool]) -> AxisRule:
     return lookup
 
 
-def matched_updates(rule: AxisRule, matches: Callable[[AxisContext], bool]) -> AxisRule:
+def match_updates(rule: AxisRule, matches: Callable[[AxisContext], bool]) -> AxisRule:
     """The axis rule of an update of rows: where the indices match the items of the data, these stay separate."""
 
-    def update(c: AxisContext, position: int, axis: int) -> AxisUse:
+    def update_rows(c: AxisContext, position: int, axis: int) -> AxisUse:
         if c.item_axes.get(1) == c.item_axes.get(2) and matches(c):
             return AxisUse.SEPARATE if position == 0 else AxisUse.MATCHED
         return rule(c, position, axis)
 
-    return update
+    return update_rows
 
 
-def updated(matches: Callable[[AxisContext], bool]) -> PositionRule:
+def update(matches: Callable[[AxisContext], bool]) -> PositionRule:
     """Data of items whose rows are replaced by other data of the own item."""
 
     def rule(c: AxisContext) -> Columns:

@@ -20,17 +20,17 @@ from opdefs.rules.axis_uses import (
     windows,
 )
 from opdefs.rules.positions import (
-    added,
-    chosen,
-    converted,
-    joined,
-    matched,
+    add,
+    choose,
+    convert,
+    join,
+    match_lookup,
     matches_along,
     matches_columns,
-    moved,
-    multiplied,
-    selected,
-    subtracted,
+    move,
+    multiply,
+    select,
+    subtract,
 )
 from opdefs.tf.dialect import tf
 from shapeinf.ops import CostContext
@@ -169,17 +169,17 @@ def stacked(c: AxisContext) -> Columns:
 
 
 matches_item, matches_row = matches_along(gather_axis), matches_columns()
-tf.axes("Gather", "GatherV2")(matched(separate, matches_item))
-tf.axes("GatherNd")(matched(separate, matches_row))
-tf.positions("Gather", "GatherV2")(selected(matches_item, 0, 1))
-tf.positions("GatherNd")(selected(matches_row, 0, 1))
-tf.positions("Identity", "Cast", "StopGradient")(converted)
-tf.positions("ExpandDims", "Squeeze", "Reshape", "Transpose", "BroadcastTo", "Tile", "StridedSlice", "Slice")(moved)
-tf.positions("Add", "AddV2")(added)
-tf.positions("Sub")(subtracted)
-tf.positions("Mul")(multiplied)
-tf.positions("Select", "SelectV2")(chosen(0, 1, 2))
-tf.positions("ConcatV2")(joined(lambda c: range(len(c.types) - 1), joined_axis))
+tf.axes("Gather", "GatherV2")(match_lookup(separate, matches_item))
+tf.axes("GatherNd")(match_lookup(separate, matches_row))
+tf.positions("Gather", "GatherV2")(select(matches_item, 0, 1))
+tf.positions("GatherNd")(select(matches_row, 0, 1))
+tf.positions("Identity", "Cast", "StopGradient")(convert)
+tf.positions("ExpandDims", "Squeeze", "Reshape", "Transpose", "BroadcastTo", "Tile", "StridedSlice", "Slice")(move)
+tf.positions("Add", "AddV2")(add)
+tf.positions("Sub")(subtract)
+tf.positions("Mul")(multiply)
+tf.positions("Select", "SelectV2")(choose(0, 1, 2))
+tf.positions("ConcatV2")(join(lambda c: range(len(c.types) - 1), joined_axis))
 tf.positions("Pack")(stacked)
 
 

@@ -55,7 +55,7 @@ class Cases:
     def smaller_dims(self, ranges: Ranges) -> dict[str, int] | None:
         """The named dims that these ranges make smaller than this inference allows, with their least sizes.
 
-        None where it holds for the ranges; none where only an assumption is violated.
+        None where this inference holds for the ranges; an empty mapping where only an assumption is violated.
         """
         bounds = {s: (s.symbol.lo or 0 if low is None else low, high) for s, (low, high) in ranges.items()}
         smaller = {

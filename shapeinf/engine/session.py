@@ -38,7 +38,7 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, SizePolicy, Tenso
 from shapeinf.solver.budget import Budget
 
 
-def policy_of(session: Session) -> SizePolicy:
+def _default_policy(session: Session) -> SizePolicy:
     """The policy of the options alone."""
     return SizePolicy(session.options.min_dim)
 
@@ -57,7 +57,7 @@ class Session:
     compiled: CompiledGraph
     options: InferenceOptions
     updates: tuple[Mapping[str, SpecLike], ...] = ()
-    policy: SizePolicy = attrs.field(default=attrs.Factory(policy_of, takes_self=True))
+    policy: SizePolicy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True))
 
     def without_assumptions(self, least: Mapping[str, int]) -> Session:
         """The session in which rules assume no sizes, and these named dims may be this small."""

@@ -91,7 +91,9 @@ def _own_annotations(defined: type) -> Mapping[str, object]:
 
 
 def namespace_of(defined: Callable[..., object] | type) -> Mapping[str, Any]:
-    """The names that the annotations of a function or class may have."""
+    """The names that the annotations of a function or class may have; of a wrapper those of the wrapped function."""
+    if hasattr(defined, "__wrapped__"):
+        defined = inspect.unwrap(defined)
     return getattr(defined, "__globals__", None) or vars(sys.modules[defined.__module__])
 
 
@@ -122,7 +124,7 @@ def _compiled_name(function: Callable[..., object]) -> str:
 def source_parameters(source: str) -> dict[str, list[tuple[object, ...]]]:
     """The parameters of the functions, and the fields of the decorated classes, of a module, for a build.
 
-    A function with a default that is not a literal is left out. Of one inside of another the name is as mypyc has it.
+    A function with a default that is not a literal is left out. An inner function has the name that mypyc gives it.
 
     >>> source_parameters('''
     ... @onnx("Cast")

@@ -155,7 +155,9 @@ class Dialect:
         def register(function: Function) -> Function:
             keys = [(domain, name, since) for name in names]
             is_listed = all(map(self.rule_index.module, keys))
-            rule = None if is_listed else Rule.from_function(function)  # authors of others learn of mistakes here
+            rule = (
+                None if is_listed else Rule.from_function(function)
+            )  # a mistake is an error where the rule is defined
             entry = _Registration(
                 since,
                 function,

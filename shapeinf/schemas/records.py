@@ -2,7 +2,7 @@
 
 The rules, which the schemas of `tools/make_json_schemas.py` follow too:
 
-- every public field is a key of the same name, whatever its value: None is null, and a text that there is not is empty;
+- every public field is a key of the same name, whatever its value: None is null, and an absent text is empty;
 - a tuple, list or set is an array, a mapping is an object, and a dim is a number or a text that `parse_dim` reads.
 """
 
@@ -38,7 +38,7 @@ CONVERTERS: Mapping[type, Converter] = {
             "type": "object",
             "required": ["min", "max"],
             "properties": {"min": _BOUND, "max": _BOUND},
-            "description": "a null bound is none",
+            "description": "null: no bound",
         },
     ),
 }
@@ -48,7 +48,7 @@ _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 class JsonForm(NamedTuple):
-    """What a class states about its JSON: the name of a whole document, fields that it has not, properties that it has.
+    """What a class states about its JSON, besides its fields.
 
     Args:
         schema: the value of the key `schema`; empty for a part of a document.
@@ -68,7 +68,10 @@ FORMS: dict[type, JsonForm] = {Diagnostic: JsonForm(add=("title",))}
 def json_record(
     schema: str = "", *, omit: tuple[str, ...] = (), add: tuple[str, ...] = ()
 ) -> Callable[[Record], Record]:
-    """Decorate a record whose JSON is a document, or is not exactly its fields; see `JsonForm`."""
+    """Decorate a record whose JSON is a document, or is not exactly its fields; see `JsonForm`.
+
+    Users store such records, so its pickles state the version, too: `versioned_pickle`.
+    """
 
     def decorate(cls: Record) -> Record:
         FORMS[cls] = JsonForm(schema, omit, add)

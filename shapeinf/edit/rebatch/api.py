@@ -128,17 +128,24 @@ def rebatch(
     if obstacle is not None and obstacle.spatial and spatial is None and 0 not in chosen.values():
         search = attrs.evolve(search, spatial=True, constants={}, rewrites=[])
         result, obstacle = search.solve()
+    refusal = f"{which} cannot be made dynamic"
     if obstacle is not None:
         done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
         others = [f"not proved to be the batch: {item}" for item in search.unproved_items(result, obstacle)]
-        raise RebatchError(f"{which} cannot be made dynamic: {obstacle.text}", [*done, *others])
-    sizes = search.other_sizes(result)
+        raise RebatchError(f"{refusal}: {obstacle.text}", [*done, *others])
+    sizes = _proven_sizes(search, result, refusal)
+    return Rebatched(result, tuple(search.rewrites), chosen, name, old, tuple(sizes), search.spatial, graph)
+
+
+def _proven_sizes(search: Search, result: Result, refusal: str) -> list[int]:
+    """Other sizes at which the graph runs. Raises RebatchError where there are none, or the graph fails at one."""
+    sizes = list(search.other_sizes(result))
     if not sizes:
-        raise RebatchError(f"{which} cannot be made dynamic: no other size up to {search.limit} is legal")
+        raise RebatchError(f"{refusal}: no other size up to {search.limit} is legal")
     for size in sizes:
         if not search.holds_at(result, size):
-            raise RebatchError(f"{which} cannot be made dynamic: the graph fails where it is {size}")
-    return Rebatched(result, tuple(search.rewrites), chosen, name, old, tuple(sizes), search.spatial, graph)
+            raise RebatchError(f"{refusal}: the graph fails where it is {size}")
+    return sizes
 
 
 def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequence[str]) -> tuple[dict[str, int], int]:
