@@ -84,6 +84,8 @@ class Dialect:
         versioned: whether messages display the version of an operator.
         costs: the modules that register cost rules; they are imported when a cost is first requested.
         axes: the modules that register axis rules, likewise.
+        kernels: by runtime, the object with the rules of its kernels, as `MODULE:NAME`: see
+            `shapeinf.memory.runtimes.kernels`.
         rule_index: the index of the rules of its own packages; a module of these is imported when an operator of it is
             first looked up.
         context: what its shape functions get, where that is not `InferenceContext` itself.
@@ -105,6 +107,7 @@ class Dialect:
         versioned: bool = True,
         costs: Iterable[str] = (),
         axes: Iterable[str] = (),
+        kernels: Mapping[str, str] = NO_LABELS,
         rule_index: RuleIndex | None = None,
         context: type[InferenceContext] = InferenceContext,
     ) -> None:
@@ -115,6 +118,7 @@ class Dialect:
         self.schemas = schemas
         self.history = history
         self.versioned = versioned
+        self.kernels = kernels
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
         """For formats that define operations as text: returns the syntax trees of the operations of a variant."""
         self.connect: Callable[[Graph], Graph] | None = None

@@ -1,0 +1,1 @@
+"""Runtimes as memory sees them: what their kernels allocate besides the tensors of a model."""
