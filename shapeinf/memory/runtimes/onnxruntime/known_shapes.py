@@ -14,7 +14,7 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.graph import MISSING, UNUSED, DeclaredType
 from shapeinf.lattice import TensorType, Type
-from shapeinf.memory.runtimes.onnxruntime.node_inference import NodeInference, PlannerShape, PlannerType, numbers_of
+from shapeinf.memory.runtimes.onnxruntime.node_inference import NodeInference, PlannerShape, PlannerType, planner_shape
 from shapeinf.memory.runtimes.onnxruntime.onnx_inference import OnnxRules, inferred_model, value_shapes
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class KnownShapes:
         self.shapes: dict[str, PlannerShape] = dict(outer)
         graph = self.compiled.graph
         for name, constant in graph.constants.items():
-            self.shapes[name] = numbers_of(constant.shape)
+            self.shapes[name] = planner_shape(constant.shape)
         for name, declared in graph.declared.items():
             self._merge(name, _declared_shape(declared))
         if proto is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
@@ -24,11 +25,11 @@ class PlannerType(NamedTuple):
     constant: PartialTensor | None = None
 
 
-def numbers_of(shape: Shape) -> PlannerShape:
-    """The numbers and names of a shape; all other dims are blank."""
+def planner_shape(shape: Shape, texts: Mapping[str, str] = MappingProxyType({})) -> PlannerShape:
+    """The numbers of a shape, and the texts of the symbols that have one; all other dims are blank."""
     if shape.dims is None:
         return None
-    return tuple([d if isinstance(d, int) else d.symbol.name if _is_name(d) else None for d in shape.dims])
+    return tuple([d if isinstance(d, int) else texts.get(d.symbol.name) if d.is_symbol else None for d in shape.dims])
 
 
 class NodeInference:
@@ -49,7 +50,9 @@ class NodeInference:
         return self._known[key]
 
     def _infer(self, step: NodeStep, types: Sequence[PlannerType | None]) -> Mapping[int, PlannerShape]:
-        graph = self._graph_of(step, types)
+        symbols = {dim: f"d{i}" for i, dim in enumerate(dict.fromkeys(_texts(types)))}
+        graph = self._graph_of(step, types, symbols)
+        texts = {symbol: text for text, symbol in symbols.items()}
         try:
             options = InferenceOptions(declared="ignore")
             inference = Session(compile_graph(graph, self.compiled.registry), options).run().inference
@@ -60,11 +63,11 @@ class NodeInference:
         for position, slot in enumerate(step.outputs):
             if slot != UNUSED:
                 value = table.types[table.canonical[inference.numbers[slots[f"y{position}"]]]]
-                found[position] = numbers_of(value.shape) if isinstance(value, TensorType) else None
+                found[position] = planner_shape(value.shape, texts) if isinstance(value, TensorType) else None
         return found
 
-    def _graph_of(self, step: NodeStep, types: Sequence[PlannerType | None]) -> Graph:
-        """A graph of the node alone."""
+    def _graph_of(self, step: NodeStep, types: Sequence[PlannerType | None], symbols: Mapping[str, str]) -> Graph:
+        """A graph of the node alone, in which each text of a dim is a symbol: an expression is one text here."""
         names = tuple(["" if value is None else f"x{position}" for position, value in enumerate(types)])
         outputs = tuple(["" if slot == UNUSED else f"y{position}" for position, slot in enumerate(step.outputs)])
         known = [(name, value) for name, value in zip(names, types, strict=True) if value is not None]
@@ -75,6 +78,16 @@ class NodeInference:
             inputs=[name for name, value in known if value.constant is None],
             outputs=[name for name in outputs if name],
             nodes=[Node(step.operation.kind, names, outputs)],
-            declared={name: DeclaredType(t.dtype, t.shape) for name, t in known if t.constant is None},
+            declared={name: _declared(value, symbols) for name, value in known if value.constant is None},
             constants={name: value.constant for name, value in known if value.constant is not None},
         )
+
+
+def _texts(types: Sequence[PlannerType | None]) -> Iterator[str]:
+    for value in types:
+        yield from (dim for dim in (value and value.shape) or () if isinstance(dim, str))
+
+
+def _declared(value: PlannerType, symbols: Mapping[str, str]) -> DeclaredType:
+    dims = value.shape and tuple([symbols[dim] if isinstance(dim, str) else dim for dim in value.shape])
+    return DeclaredType(value.dtype, dims)

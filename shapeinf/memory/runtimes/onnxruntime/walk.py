@@ -6,7 +6,7 @@ buffer that is used again stays allocated in between. A value that nothing reads
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import attrs
 
@@ -89,17 +89,25 @@ class GraphRun:
         self.instance = instance
         self.known = known
         self.compiled = compiled = instance.compiled
-        stored = {i for i, row in enumerate(compiled.rows) if _is_stored(compiled.step(i))}
+        stored = {i for i in range(len(compiled.rows)) if _is_stored(compiled.step(i))}
         order = execution_order(compiled, stored, as_file=walk.options.file_order)
         self.steps = [compiled.step(index) for index in order]
         self.outputs = {compiled.slots[name] for name in compiled.graph.outputs}
         computed = {slot for step in self.steps for slot in step.outputs if slot != UNUSED}
         self.held = set(range(len(compiled.names))) - computed
+        self.constants = self._constants(stored)
         planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held)
         self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
+
+    def _constants(self, stored: Collection[int]) -> set[int]:
+        """The slots of the initializers."""
+        graph, slots = self.compiled.graph, self.compiled.slots
+        inputs = set(graph.inputs)
+        constants = {slots[name] for name in graph.constants if name not in inputs}
+        return constants | {slot for index in stored for slot in self.compiled.rows[index][2] if slot != UNUSED}
 
     # -- what the plan reads -----------------------------------------------------------------------------------------
 
@@ -136,7 +144,7 @@ class GraphRun:
     def _run_node(self, position: int, step: NodeStep) -> None:
         walk, name = self.walk, self.instance.path + step.site
         point = ProgramPoint(name, step.operation.kind.op)
-        temporaries = find_temporaries(walk.kernels, self.instance, step, self.held, walk.options)
+        temporaries = find_temporaries(walk.kernels, self.instance, step, self.constants, walk.options)
         if temporaries.before:
             walk.add_temporaries(name, temporaries.before)
             walk.points.append(point)
