@@ -7,7 +7,7 @@ applied to one node at a time, serve the other operators, and all of them where 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shapeinf.engine.compiled import NodeStep
@@ -16,6 +16,7 @@ from shapeinf.graph import MISSING, UNUSED, DeclaredType
 from shapeinf.lattice import TensorType, Type
 from shapeinf.memory.runtimes.onnxruntime.node_inference import NodeInference, PlannerShape, PlannerType, planner_shape
 from shapeinf.memory.runtimes.onnxruntime.onnx_inference import OnnxRules, inferred_model, value_shapes
+from shapeinf.sharing import cached_property
 
 if TYPE_CHECKING:
     import onnx
@@ -45,8 +46,7 @@ class KnownShapes:
         if proto is not None:
             for name, shape in value_shapes(proto):
                 self._merge(name, shape)
-        if onnx_rules is None or not onnx_rules.complete:
-            self._visit_nodes()
+        self._visit_nodes()
 
     @classmethod
     def of_model(cls, inference: Inference) -> KnownShapes:
@@ -84,13 +84,18 @@ class KnownShapes:
             if all(_is_complete(self.find(slot)) for _, slot in outputs):
                 continue
             types = [None if slot == MISSING else self._type(slot) for slot in step.arguments]
-            node = self._proto_of(index)
-            if node is not None and self.onnx_rules is not None and self.onnx_rules.has(node):
-                shapes = self.onnx_rules.infer(node, types)
-            else:
+            shapes = self._infer_by_onnx(index, types)
+            if shapes is None:
                 shapes = rules.infer(step, types)
             for position, slot in outputs:
                 self._merge(self.compiled.names[slot], shapes.get(position))
+
+    def _infer_by_onnx(
+        self, index: int, types: Sequence[PlannerType | None]
+    ) -> Mapping[int, PlannerShape] | None:
+        """What onnx infers of the outputs of a node; None where it does not have the operator."""
+        node = self._proto_of(index)
+        return None if node is None or self.onnx_rules is None else self.onnx_rules.infer(node, types)
 
     def _type(self, slot: int) -> PlannerType:
         """What a rule may know of a value: its element type, its shape here, and the contents of an initializer."""
@@ -108,7 +113,7 @@ class KnownShapes:
             return None
         return self.proto.node[self._positions[index]]
 
-    @property
+    @cached_property
     def _positions(self) -> Mapping[int, int]:
         """For each row the index of its node in the file."""
         return {row: position for position, row in enumerate(self.compiled.file_order)}

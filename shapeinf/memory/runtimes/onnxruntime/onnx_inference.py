@@ -22,19 +22,27 @@ MAX_CONTENTS = 1 << 13
 
 
 def inferred_model(graph: Graph) -> onnx.ModelProto | None:
-    """The model of a graph with the shapes that the onnx package infers; None where it cannot be read so."""
+    """The model of a graph, with the shapes that the onnx package infers where nodes have bodies.
+
+    None where onnx is not installed, or the model cannot be read with it.
+    """
     if find_spec("onnx") is None:
         return None
     model = _read_model(graph)
     if model is None:
         return None
+    _drop_contents(model.graph)
+    return _with_inferred_shapes(model) if len(list(_graphs(model.graph))) > 1 else model
+
+
+def _with_inferred_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with the shapes that onnx infers; single nodes with bodies cannot be inferred."""
     from onnx import shape_inference
 
-    _drop_contents(model.graph)
     declared = _names_of_dims(model.graph)
     try:
         model = shape_inference.infer_shapes(model, data_prop=False)
-    except Exception:  # noqa: BLE001  (the classes of its C++ errors vary; its declarations remain)
+    except Exception:  # noqa: BLE001  (the classes of its C++ errors vary; the declarations remain)
         return model
     _blank_new_names(model.graph, declared)
     return model
@@ -54,19 +62,20 @@ class OnnxRules:
         self._versions = {entry.domain: entry.version for entry in model.opset_import}
         self._imports = list(model.opset_import)
         self._ir_version = model.ir_version
-        self.complete = all(self.has(node) for graph in _graphs(model.graph) for node in graph.node)
-        """Whether onnx has a rule for every node of the model."""
 
-    def has(self, node: onnx.NodeProto) -> bool:
-        """Whether onnx has the operator of a node."""
-        return _schema(node.op_type, self._versions.get(node.domain, 1), node.domain) is not None
+    def infer(
+        self, node: onnx.NodeProto, types: Sequence[PlannerType | None]
+    ) -> Mapping[int, PlannerShape] | None:
+        """The shapes of the outputs of a node, by position; none where its rule fails, and for a node with bodies.
 
-    def infer(self, node: onnx.NodeProto, types: Sequence[PlannerType | None]) -> Mapping[int, PlannerShape]:
-        """The shapes of the outputs of a node, by position; none where the rule fails, and for nodes with bodies."""
+        None for an operator that onnx does not have.
+        """
         from onnx import shape_inference
 
         schema = _schema(node.op_type, self._versions.get(node.domain, 1), node.domain)
-        if schema is None or any(attribute.HasField("g") for attribute in node.attribute):
+        if schema is None:
+            return None
+        if any(attribute.HasField("g") for attribute in node.attribute):
             return {}
         known = {name: value for name, value in zip(node.input, types, strict=False) if value is not None}
         contents = {name: _tensor(name, value) for name, value in known.items() if _has_contents(value)}
