@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes.util
-import json
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,59 +12,44 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.formats.files import ANNOTATE
+from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions, counter_obstacle
 from shapeinf.runtime.feeds import feeds
 from tests.runtime.corpus import MISSING, TRUTHS, corpus_cases, runs
 from tests.vectors import PROJECT
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be measured")
 
-HERE = Path(__file__).parent
 TOLERANCE = 1.01
 SMALL = 512
 """Bytes more that are no failure: vectors of a few numbers, whose static sizes cannot be written differently, wait."""
 
-COMPILER = shutil.which("cc") or shutil.which("gcc")
+SESSIONS = {
+    f"{level}, {'arena' if arena else 'plain'}": SessionOptions(optimized=level == "all", arena=arena)
+    for level in ("off", "all")
+    for arena in (False, True)
+}
+
 OTHER_MACHINE = {"resnet18.ts+ortall": "onnxruntime optimized it for blocks of channels of another processor"}
 
 
-class Counter:
-    """A child process whose aligned allocations are counted."""
+class Peaks:
+    """The peaks of runs, by the options of sessions."""
 
-    def __init__(self, folder: Path) -> None:
-        library = folder / "allocations.so"
-        assert COMPILER is not None
-        build = [COMPILER, "-O2", "-shared", "-fPIC", str(HERE / "allocations.c"), "-o", str(library)]
-        subprocess.run([*build, "-ldl", "-lpthread"], check=True)
-        self.folder = folder
-        self.child = subprocess.Popen(
-            [sys.executable, str(HERE / "allocation_child.py")],
-            env={**os.environ, "LD_PRELOAD": str(library)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, counter: AllocationCounter) -> None:
+        self.counter = counter
 
     def peaks(self, path: Path, arrays: dict[str, Any]) -> dict[str, int]:
         """The peak in bytes of one run, by the options of the session."""
-        inputs = self.folder / "inputs.npz"
-        np.savez(inputs, **arrays)
-        assert self.child.stdin is not None and self.child.stdout is not None
-        print(json.dumps([str(path), str(inputs)]), file=self.child.stdin, flush=True)
-        return dict(json.loads(self.child.stdout.readline()))
+        measured = self.counter.measure_all(str(path), arrays, list(SESSIONS.values()))
+        return {name: allocations.peaks[0] for name, allocations in zip(SESSIONS, measured, strict=True)}
 
 
 @pytest.fixture(scope="module")
-def counter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Counter]:
-    if (
-        COMPILER is None
-        or not sys.platform.startswith("linux")
-        or not (ctypes.util.find_library("c") or "").startswith("libc.so")
-    ):
-        pytest.skip("allocations are counted with a C compiler and glibc only")
-    counter = Counter(tmp_path_factory.mktemp("counter"))
-    yield counter
-    counter.child.kill()
-    counter.child.communicate()
+def counter() -> Iterator[Peaks]:
+    if counter_obstacle():
+        pytest.skip(counter_obstacle())
+    with AllocationCounter() as running:
+        yield Peaks(running)
 
 
 def inputs_at(path: Path, binding: dict[str, int], arrays: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +73,7 @@ def larger_peaks(peaks: dict[str, int], bare: dict[str, int]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["convnet", "decoder"])
-def test_an_example_with_annotations_needs_no_more_memory(name: str, counter: Counter, tmp_path: Path) -> None:
+def test_an_example_with_annotations_needs_no_more_memory(name: str, counter: Peaks, tmp_path: Path) -> None:
     path = PROJECT / "examples" / f"{name}.onnx"
     sizes = {dim: 32 for dim in ("batch", "height", "width", "seq")}
     names = {str(d) for info in infer_shapes(path).tensors.values() for d in info.shape.require()}
@@ -105,7 +84,7 @@ def test_an_example_with_annotations_needs_no_more_memory(name: str, counter: Co
         assert not larger_peaks(peaks, bare), (annotate, peaks, bare)
 
 
-def test_equal_texts_make_buffers_wait(counter: Counter, tmp_path: Path) -> None:
+def test_equal_texts_make_buffers_wait(counter: Peaks, tmp_path: Path) -> None:
     """Why equal dims have different texts: the planner keeps the buffer of `a`, while `large` lives, for `c`."""
     text = """<ir_version: 8, opset_import: ["": 17]>
         g (float[n] x, int64[2] shape) => (float y) {
@@ -127,7 +106,7 @@ def test_equal_texts_make_buffers_wait(counter: Counter, tmp_path: Path) -> None
     assert peaks["chains"] <= bare and peaks["io"] <= bare < peaks["all"], (peaks, bare)
 
 
-def test_in_place_chains_save_memory(counter: Counter, tmp_path: Path) -> None:
+def test_in_place_chains_save_memory(counter: Peaks, tmp_path: Path) -> None:
     """The runtime cannot infer that `d` and `e` have one shape; the file declares it."""
     text = """<ir_version: 8, opset_import: ["": 17]>
         g (float[n, 4] x) => (float y) {
@@ -146,7 +125,7 @@ def test_in_place_chains_save_memory(counter: Counter, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not TRUTHS, reason=MISSING)
 @pytest.mark.parametrize("truth", corpus_cases(6))
-def test_a_real_model_with_annotations_needs_no_more_memory(truth: Path, counter: Counter, tmp_path: Path) -> None:
+def test_a_real_model_with_annotations_needs_no_more_memory(truth: Path, counter: Peaks, tmp_path: Path) -> None:
     """Without an arena, whose regions double: a larger one may be needed by a different order of the same sizes."""
     reason = OTHER_MACHINE.get(truth.name.removesuffix(".truth.json"))
     for path, binding, arrays, _ in runs(truth):

@@ -1,0 +1,227 @@
+"""The bytes that a process of onnxruntime allocates, counted in a child process by a library that a C compiler builds.
+
+The library replaces the allocators of aligned memory, which are those of onnxruntime's tensors and kernels, and counts
+each allocation as its size rounded up to 64. It is loaded before all other libraries (LD_PRELOAD), so it needs Linux
+with glibc and a C compiler: `counter_obstacle` says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from shapeinf.runtime import allocation_child
+from shapeinf.runtime.protocol import Refusal
+
+COMPILERS = ("cc", "gcc", "clang")
+
+SOURCE = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { ALIGNMENT = 64, SLOTS = 1 << 20 };
+static void *const GONE = (void *)1;
+static struct { void *pointer; size_t size; } table[SLOTS];
+static size_t held, most;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static size_t first_slot(void *pointer) { return (uintptr_t)pointer / ALIGNMENT * 0x9E3779B97F4A7C15u >> 44; }
+
+static void add(void *pointer, size_t alignment, size_t size) {
+  if (pointer == NULL || alignment < ALIGNMENT || size == 0) return;
+  size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  pthread_mutex_lock(&lock);
+  for (size_t n = 0, i = first_slot(pointer); n < SLOTS; n++, i = (i + 1) % SLOTS)
+    if (table[i].pointer == NULL || table[i].pointer == GONE) {
+      table[i].pointer = pointer;
+      table[i].size = size;
+      held += size;
+      break;
+    }
+  if (held > most) most = held;
+  pthread_mutex_unlock(&lock);
+}
+
+static void drop(void *pointer) {
+  if (pointer == NULL || (uintptr_t)pointer % ALIGNMENT) return;
+  pthread_mutex_lock(&lock);
+  for (size_t n = 0, i = first_slot(pointer); n < SLOTS && table[i].pointer; n++, i = (i + 1) % SLOTS)
+    if (table[i].pointer == pointer) {
+      table[i].pointer = GONE;
+      held -= table[i].size;
+      break;
+    }
+  pthread_mutex_unlock(&lock);
+}
+
+int posix_memalign(void **pointer, size_t alignment, size_t size) {
+  static int (*next)(void **, size_t, size_t);
+  if (next == NULL) next = dlsym(RTLD_NEXT, "posix_memalign");
+  int status = next(pointer, alignment, size);
+  if (status == 0) add(*pointer, alignment, size);
+  return status;
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  static void *(*next)(size_t, size_t);
+  if (next == NULL) next = dlsym(RTLD_NEXT, "aligned_alloc");
+  void *pointer = next(alignment, size);
+  add(pointer, alignment, size);
+  return pointer;
+}
+
+void free(void *pointer) {
+  static void (*next)(void *);
+  if (next == NULL) next = dlsym(RTLD_NEXT, "free");
+  drop(pointer);
+  next(pointer);
+}
+
+size_t held_bytes(void) { return held; }
+
+size_t most_bytes(void) { return most; }
+
+void start_count(void) { most = held; }
+"""
+"""The library. It counts for one thread that runs a model while others allocate nothing."""
+
+
+def _compiler() -> str | None:
+    return next(filter(None, map(shutil.which, COMPILERS)), None)
+
+
+def counter_obstacle() -> str:
+    """Why allocations cannot be counted on this machine; empty if they can be."""
+    if not sys.platform.startswith("linux") or platform.libc_ver()[0] != "glibc":
+        return "allocations are counted on Linux with glibc only"
+    return "" if _compiler() else f"allocations are counted by a C library, and there is no compiler {COMPILERS}"
+
+
+@attrs.frozen
+class SessionOptions:
+    """The options of a session and of its runs that decide what is allocated.
+
+    Args:
+        threads: the threads in one kernel.
+        optimized: whether the session optimizes the graph, with all optimizations.
+        arena: whether tensors and temporaries come from an arena, whose regions are then counted.
+        pattern: whether a run has one block for all tensors whose sizes an earlier run of the same shapes had.
+        runs: the number of runs.
+        entries: further entries of the configuration of the session, such as `session.disable_prepacking`.
+    """
+
+    threads: int = 1
+    optimized: bool = False
+    arena: bool = False
+    pattern: bool = False
+    runs: int = 1
+    entries: Mapping[str, str] = attrs.Factory(dict)
+
+
+@attrs.frozen
+class Allocations:
+    """What a session allocated, in bytes.
+
+    Args:
+        held: the bytes that the session holds after its creation.
+        creation: the most bytes that were held while it was created.
+        peaks: for each run, the most bytes that were held besides `held`, results included.
+        outputs: the bytes of the outputs of the last run, each rounded up to 64.
+    """
+
+    held: int
+    creation: int
+    peaks: tuple[int, ...]
+    outputs: int
+
+
+class AllocationCounter:
+    """A child process whose aligned allocations are counted; use it in a `with` statement.
+
+    Raises Refusal, with the reason of `counter_obstacle`, if it cannot be built.
+    """
+
+    def __init__(self) -> None:
+        """Build the library and start the process."""
+        obstacle = counter_obstacle()
+        if obstacle:
+            raise Refusal(obstacle)
+        self._folder = tempfile.TemporaryDirectory(prefix="shapeinf-counter-")
+        library = self._build()
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", allocation_child.__file__],  # its folder has modules with names of Python's
+            env={**os.environ, "LD_PRELOAD": library},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def _build(self) -> str:
+        """The path of the library. Raises Refusal with the last line of the compiler."""
+        source, library = (os.path.join(self._folder.name, f"allocations.{ending}") for ending in ("c", "so"))
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SOURCE)
+        command = [_compiler() or "", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl", "-lpthread"]
+        try:
+            built = subprocess.run(command, capture_output=True, check=False, timeout=60)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Refusal(f"the library that counts allocations cannot be compiled: {error}") from error
+        if built.returncode:
+            lines = built.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise Refusal(": ".join(["the library that counts allocations cannot be compiled", *lines[-1:]]))
+        return library
+
+    def __enter__(self) -> AllocationCounter:
+        """The counter."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process and remove its files."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process and remove its files."""
+        self._child.kill()
+        self._child.communicate()
+        self._folder.cleanup()
+
+    def measure(
+        self, path: str, arrays: Mapping[str, np.ndarray[Any, Any]], options: SessionOptions | None = None
+    ) -> Allocations:
+        """What a new session of a file allocates, and its runs with these inputs.
+
+        Raises Refusal if onnxruntime does not load or run it.
+        """
+        return self.measure_all(path, arrays, [options or SessionOptions()])[0]
+
+    def measure_all(
+        self, path: str, arrays: Mapping[str, np.ndarray[Any, Any]], options: Sequence[SessionOptions]
+    ) -> list[Allocations]:
+        """As `measure`, with one session for each of these options."""
+        inputs = os.path.join(self._folder.name, "inputs.npz")
+        np.savez(inputs, **{f"x{number}": array for number, array in enumerate(arrays.values())})
+        task = {"path": path, "inputs": inputs, "names": list(arrays), "options": [attrs.asdict(o) for o in options]}
+        assert self._child.stdin is not None and self._child.stdout is not None
+        try:
+            print(json.dumps(task), file=self._child.stdin, flush=True)
+            answer: dict[str, Any] = json.loads(self._child.stdout.readline())
+        except (OSError, ValueError) as error:
+            raise Refusal("the process of onnxruntime ended") from error
+        if "refused" in answer:
+            raise Refusal(answer["refused"])
+        return [Allocations(**{**record, "peaks": tuple(record["peaks"])}) for record in answer["sessions"]]
