@@ -10,7 +10,7 @@ from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.layout import Layout
 
-Role = Literal["weight", "input", "output", "activation"]
+Role = Literal["weight", "input", "output", "activation", "scratch"]
 
 
 @attrs.frozen

@@ -57,7 +57,7 @@ class Peak:
         self,
         timeline: Timeline,
         store: ShapeStore,
-        roles: Iterable[Role] = ("activation", "output"),
+        roles: Iterable[Role] = ("activation", "output", "scratch"),
         *,
         labels: Mapping[Dimension, str] | None = None,
         peak_for: Callable[[Mapping[str, RangeLike]], Peak] | None = None,

@@ -19,7 +19,7 @@ from shapeinf.solver.elimination import Elimination
 from shapeinf.solver.long_dims import canonical_form
 from shapeinf.solver.upper_bounds import upper_bound
 
-PLANNED: tuple[Role, ...] = ("activation", "output")
+PLANNED: tuple[Role, ...] = ("activation", "output", "scratch")
 """The computed values; the caller owns inputs, the file weights."""
 
 

@@ -1,0 +1,127 @@
+"""What a session of onnxruntime knows of shapes when it plans buffers: less than the shapes that shapeinf infers.
+
+A session merges declarations with an inference that visits each node once, reads the contents of initializers only,
+and names no unknown dim. For the operators of the onnx package that is `onnx.shape_inference`; the rules of shapeinf,
+applied to one node at a time, serve the other operators, and all of them where onnx is not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.inference import Inference
+from shapeinf.graph import MISSING, UNUSED, DeclaredType
+from shapeinf.lattice import TensorType, Type
+from shapeinf.memory.runtimes.onnxruntime.node_inference import NodeInference, PlannerShape, PlannerType, planner_shape
+from shapeinf.memory.runtimes.onnxruntime.onnx_inference import OnnxRules, inferred_model, value_shapes
+from shapeinf.sharing import cached_property
+
+if TYPE_CHECKING:
+    import onnx
+
+
+class KnownShapes:
+    """The shapes that a session knows of the values of one graph; a blank dim (None) equals no other one."""
+
+    def __init__(
+        self,
+        inference: Inference,
+        proto: onnx.GraphProto | None,
+        onnx_rules: OnnxRules | None,
+        outer: Mapping[str, PlannerShape],
+    ) -> None:
+        """`proto` is the graph with the shapes that onnx infers, `outer` has those of the outer values that it reads."""
+        self.inference = inference
+        self.compiled = inference.compiled
+        self.proto = proto
+        self.onnx_rules = onnx_rules
+        self.shapes: dict[str, PlannerShape] = dict(outer)
+        graph = self.compiled.graph
+        for name, constant in graph.constants.items():
+            self.shapes[name] = planner_shape(constant.shape)
+        for name, declared in graph.declared.items():
+            self._merge(name, _declared_shape(declared))
+        if proto is not None:
+            for name, shape in value_shapes(proto):
+                self._merge(name, shape)
+        self._visit_nodes()
+
+    @classmethod
+    def of_model(cls, inference: Inference) -> KnownShapes:
+        """The shapes of the values of a model."""
+        model = inferred_model(inference.compiled.graph)
+        return cls(inference, model and model.graph, None if model is None else OnnxRules(model), {})
+
+    def of_body(self, step: NodeStep, name: str, body: Inference) -> KnownShapes:
+        """The shapes of the values of a body (the attribute `name`) of a node of this graph."""
+        node = self._proto_of(step.index)
+        proto = None if node is None else next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
+        outer = {value: self.shapes.get(value) for value in body.compiled.graph.free_names()}
+        return KnownShapes(body, proto, self.onnx_rules, outer)
+
+    def find(self, slot: int) -> PlannerShape:
+        """The shape of a value; None for an unknown rank."""
+        return self.shapes.get(self.compiled.names[slot])
+
+    def _merge(self, name: str, shape: PlannerShape) -> None:
+        """Add what another source knows of a shape: a number wins, then the name that is there."""
+        known = self.shapes.get(name)
+        if known is None:
+            self.shapes[name] = shape
+        elif shape is not None and len(known) == len(shape):
+            self.shapes[name] = tuple(
+                [b if isinstance(b, int) or a is None else a for a, b in zip(known, shape, strict=True)]
+            )
+
+    def _visit_nodes(self) -> None:
+        """Infer the outputs of one node after the other, where they are not known."""
+        rules = NodeInference(self.compiled)
+        for index in range(len(self.compiled.rows)):
+            step = self.compiled.step(index)
+            outputs = [(position, slot) for position, slot in enumerate(step.outputs) if slot != UNUSED]
+            if all(_is_complete(self.find(slot)) for _, slot in outputs):
+                continue
+            types = [None if slot == MISSING else self._type(slot) for slot in step.arguments]
+            shapes = self._infer_by_onnx(index, types)
+            if shapes is None:
+                shapes = rules.infer(step, types)
+            for position, slot in outputs:
+                self._merge(self.compiled.names[slot], shapes.get(position))
+
+    def _infer_by_onnx(
+        self, index: int, types: Sequence[PlannerType | None]
+    ) -> Mapping[int, PlannerShape] | None:
+        """What onnx infers of the outputs of a node; None where it does not have the operator."""
+        node = self._proto_of(index)
+        return None if node is None or self.onnx_rules is None else self.onnx_rules.infer(node, types)
+
+    def _type(self, slot: int) -> PlannerType:
+        """What a rule may know of a value: its element type, its shape here, and the contents of an initializer."""
+        value = self._inferred(slot)
+        dtype = value.dtype if isinstance(value, TensorType) else None
+        return PlannerType(dtype, self.find(slot), self.compiled.graph.constants.get(self.compiled.names[slot]))
+
+    def _inferred(self, slot: int) -> Type | None:
+        table = self.inference.table
+        return table.types[table.canonical[self.inference.numbers[slot]]]
+
+    def _proto_of(self, index: int) -> onnx.NodeProto | None:
+        """The node of a row."""
+        if self.proto is None:
+            return None
+        return self.proto.node[self._positions[index]]
+
+    @cached_property
+    def _positions(self) -> Mapping[int, int]:
+        """For each row the index of its node in the file."""
+        return {row: position for position, row in enumerate(self.compiled.file_order)}
+
+
+def _declared_shape(declared: DeclaredType) -> PlannerShape:
+    return None if declared.kind != "tensor" or declared.dims is None else tuple([d or None for d in declared.dims])
+
+
+def _is_complete(shape: PlannerShape) -> bool:
+    return shape is not None and None not in shape

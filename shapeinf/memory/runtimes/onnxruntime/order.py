@@ -1,0 +1,51 @@
+"""The order in which onnxruntime runs the nodes of a graph: depth first from the nodes without readers.
+
+Measured with `execution_order` at its default; docs/runtime-memory.md describes it. A file that a session wrote after it
+changed the graph is in this order already, but the order is found again when that file is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from shapeinf.engine.compiled import CompiledGraph
+from shapeinf.graph import MISSING, UNUSED
+
+
+def execution_order(compiled: CompiledGraph, dropped: Collection[int] = (), *, as_file: bool = False) -> list[int]:
+    """The indices of the rows in the order of execution, without the rows of `dropped`, which the session removes.
+
+    `as_file` is for a session that runs the nodes in the order of the file.
+    """
+    rows = [index for index in compiled.file_order if index not in dropped]
+    if as_file:
+        return rows
+    return _depth_first(_producers(compiled, rows))
+
+
+def _producers(compiled: CompiledGraph, rows: Sequence[int]) -> dict[int, list[int]]:
+    """For each row those that compute what it or its bodies read, in the order of the file."""
+    place = {row: position for position, row in enumerate(rows)}
+    writers = compiled.producers
+    producers: dict[int, list[int]] = {}
+    for row in rows:
+        found = {writers[slot] for slot in compiled.rows[row][1] if slot != MISSING}
+        producers[row] = sorted((r for r in found if r is not None and r in place), key=place.__getitem__)
+    return producers
+
+
+def _depth_first(producers: dict[int, list[int]]) -> list[int]:
+    """The post-order from the rows that no other reads; the last of these first, and the last producer first."""
+    read = {row for found in producers.values() for row in found}
+    stack = [(row, False) for row in producers if row not in read]
+    visited: set[int] = set()
+    order: list[int] = []
+    while stack:
+        row, leave = stack.pop()
+        if leave:
+            order.append(row)
+        elif row not in visited:
+            visited.add(row)
+            stack.append((row, True))
+            stack.extend((producer, False) for producer in producers[row] if producer not in visited)
+    return order
