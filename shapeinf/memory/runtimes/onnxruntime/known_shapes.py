@@ -57,7 +57,9 @@ class KnownShapes:
     def of_body(self, step: NodeStep, name: str, body: Inference) -> KnownShapes:
         """The shapes of the values of a body (the attribute `name`) of a node of this graph."""
         node = self._proto_of(step.index)
-        proto = None if node is None else next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
+        proto = (
+            None if node is None else next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
+        )
         outer = {value: self.shapes.get(value) for value in body.compiled.graph.free_names()}
         return KnownShapes(body, proto, self.onnx_rules, outer)
 
@@ -90,9 +92,7 @@ class KnownShapes:
             for position, slot in outputs:
                 self._merge(self.compiled.names[slot], shapes.get(position))
 
-    def _infer_by_onnx(
-        self, index: int, types: Sequence[PlannerType | None]
-    ) -> Mapping[int, PlannerShape] | None:
+    def _infer_by_onnx(self, index: int, types: Sequence[PlannerType | None]) -> Mapping[int, PlannerShape] | None:
         """What onnx infers of the outputs of a node; None where it does not have the operator."""
         node = self._proto_of(index)
         return None if node is None or self.onnx_rules is None else self.onnx_rules.infer(node, types)

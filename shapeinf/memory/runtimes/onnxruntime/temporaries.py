@@ -14,7 +14,7 @@ from shapeinf.expr import DimSize, maximum
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Type
 from shapeinf.memory.liveness import GraphInstance
-from shapeinf.memory.runtimes.kernels import KernelContext, RuntimeKernels, Scratch
+from shapeinf.memory.runtimes.kernels import KernelContext, RuntimeKernels
 from shapeinf.memory.runtimes.protocol import RuntimeOptions
 
 

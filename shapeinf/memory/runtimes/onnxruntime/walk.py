@@ -22,7 +22,7 @@ from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
 from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
-from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
+from shapeinf.memory.runtimes.onnxruntime.temporaries import find_temporaries
 from shapeinf.memory.runtimes.protocol import RuntimeOptions
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 
