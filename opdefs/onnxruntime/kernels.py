@@ -10,5 +10,5 @@ ALIGNMENT = 64
 onnxruntime = RuntimeKernels(
     "onnxruntime",
     ALIGNMENT,
-    [f"opdefs.onnxruntime.{name}" for name in ("sharing", "elementwise")],
+    [f"opdefs.onnxruntime.{name}" for name in ("sharing", "session", "elementwise")],
 )

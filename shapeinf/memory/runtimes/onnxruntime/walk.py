@@ -57,7 +57,7 @@ class Walk:
     def timeline(self) -> Timeline:
         """The whole run of the model."""
         instance = GraphInstance((self.inference,))
-        GraphRun(self, instance, KnownShapes.of_model(self.inference)).run()
+        GraphRun(self, instance, KnownShapes.of_model(self.inference, self.kernels)).run()
         end = len(self.points)
         return Timeline(tuple(self.points), tuple([_buffer(item, end) for item in self.allocations]))
 
