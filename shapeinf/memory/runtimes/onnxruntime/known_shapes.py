@@ -102,7 +102,7 @@ class KnownShapes:
         node = self._proto_of(step.index)
         shapes = None if node is None or self.onnx_rules is None else self.onnx_rules.infer(node, types, like)
         if shapes is None or (like and len(step.outputs) > 1):
-            return {**rules.infer(step, types, like), **(shapes or {})}
+            return {**rules.infer(step, types, "" if shapes else like), **(shapes or {})}
         return shapes
 
     def _propagate_contents(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.memory.runtimes.kernels import RuntimeKernels, find_kernels
+from shapeinf.memory.runtimes.onnxruntime.bodies import run_bodies
 from shapeinf.memory.runtimes.onnxruntime.walk import Walk
 from shapeinf.memory.runtimes.protocol import RuntimeOptions
 from shapeinf.memory.timeline import Timeline
@@ -17,7 +18,7 @@ class OnnxRuntime:
 
     def timeline(self, inference: Inference, options: RuntimeOptions) -> Timeline:
         """The buffers of one run on processors, with the temporaries of kernels."""
-        return Walk(inference, self.kernels(inference), options).timeline()
+        return Walk(inference, self.kernels(inference), options, run_bodies).timeline()
 
     def kernels(self, inference: Inference) -> RuntimeKernels:
         """The kernels for the operators of a model. Raises ShapeInferenceError for a dialect that it does not run."""

@@ -6,7 +6,7 @@ buffer that is used again stays allocated in between. A value that nothing reads
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import attrs
 
@@ -24,6 +24,7 @@ from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
 from shapeinf.memory.runtimes.protocol import RuntimeOptions
+from shapeinf.memory.sizes import Size
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 
 
@@ -45,8 +46,15 @@ class Allocation:
 class Walk:
     """The program points and allocations of a run."""
 
-    def __init__(self, inference: Inference, kernels: RuntimeKernels, options: RuntimeOptions) -> None:
-        """Nothing has run."""
+    def __init__(
+        self,
+        inference: Inference,
+        kernels: RuntimeKernels,
+        options: RuntimeOptions,
+        run_bodies: Callable[[GraphRun, NodeStep], list[Allocation]],
+    ) -> None:
+        """Nothing has run. `run_bodies` runs those of a node, and returns the buffers in use until the node ends."""
+        self.run_bodies = run_bodies
         self.inference = inference
         self.kernels = kernels
         self.options = options
@@ -66,38 +74,47 @@ class Walk:
         """The index of the next program point."""
         return len(self.points)
 
+    def round_up(self, size: DimSize) -> DimSize:
+        """The bytes that the allocator takes."""
+        return self.kernels.alignment * ceildiv(size, self.kernels.alignment)
+
     def allocate(self, allocation: Allocation) -> Allocation:
         """Add a buffer, whose size is rounded up as the allocator does."""
-        if allocation.size is not None:
-            allocation.size = self.kernels.alignment * ceildiv(allocation.size, self.kernels.alignment)
+        allocation.size = None if allocation.size is None else self.round_up(allocation.size)
         self.allocations.append(allocation)
         return allocation
-
-    def add_temporaries(self, node: str, sizes: Sequence[DimSize | None], cause: str = "") -> None:
-        """Add the temporaries of a node at the next program point."""
-        for size in sizes:
-            name = f"temporaries of {node}"
-            self.allocate(Allocation(name, size, self.now, "scratch", cause=cause, death=self.now + 1))
 
 
 class GraphRun:
     """A run of one graph: of the model, or of a body."""
 
-    def __init__(self, walk: Walk, instance: GraphInstance, known: KnownShapes) -> None:
-        """Plans the buffers; nothing has run."""
+    def __init__(
+        self,
+        walk: Walk,
+        instance: GraphInstance,
+        known: KnownShapes,
+        *,
+        passed_on: Collection[int] = (),
+        allocates_outputs: bool = True,
+    ) -> None:
+        """Plans the buffers; nothing has run. `passed_on` as in `PlannedGraph`.
+
+        The node of a body that does not allocate its outputs has buffers for them.
+        """
         self.walk = walk
         self.instance = instance
         self.known = known
         self.compiled = compiled = instance.compiled
         stored = {i for i in range(len(compiled.rows)) if _is_stored(compiled.step(i))}
-        order = execution_order(compiled, stored, as_file=walk.options.file_order)
+        order = execution_order(compiled, stored, as_file=walk.options.file_order and not instance.inner)
         self.steps = [compiled.step(index) for index in order]
         self.outputs = {compiled.slots[name] for name in compiled.graph.outputs}
         computed = {slot for step in self.steps for slot in step.outputs if slot != UNUSED}
         self.held = set(range(len(compiled.names))) - computed
         self.constants = self._constants(stored)
-        planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held)
+        planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held, passed_on)
         self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
+        self.external = self.held | (set() if allocates_outputs else self.outputs)
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
@@ -137,53 +154,81 @@ class GraphRun:
     # -- the run -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run all nodes; buffers that remain are freed at the end of the graph."""
+        """Run all nodes."""
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 
+    def end(self, kept: Collection[int] = ()) -> None:
+        """Free all buffers at the end of a body, but those of the `kept` values."""
+        keep = {self.buffer[slot] for slot in kept}
+        for buffer, allocation in self.allocated.items():
+            if allocation.death is None and buffer not in keep:
+                allocation.death = self.walk.now
+
     def _run_node(self, position: int, step: NodeStep) -> None:
-        walk, name = self.walk, self.instance.path + step.site
-        point = ProgramPoint(name, step.operation.kind.op)
-        temporaries = find_temporaries(walk.kernels, self.instance, step, self.constants, walk.options)
+        point = ProgramPoint(self.instance.path + step.site, step.operation.kind.op)
+        held = self._run_bodies(step)
+        temporaries = Temporaries() if held is not None else self._temporaries(step)
         if temporaries.before:
-            walk.add_temporaries(name, temporaries.before)
-            walk.points.append(point)
-        for slot in step.outputs:
-            if slot != UNUSED:
-                self._write(slot, position)
-        walk.add_temporaries(name, temporaries.beside, temporaries.cause)
-        walk.points.append(point)
+            self._add_temporaries(point, temporaries.before)
+            self.walk.points.append(point)
+        self.write_outputs(step)
+        self._add_temporaries(point, temporaries.beside, temporaries.cause)
+        self.walk.points.append(point)
+        for allocation in held or ():
+            allocation.death = self.walk.now
         self._free(position)
 
-    def _write(self, slot: int, position: int) -> None:
-        """Allocate the buffer of an output, unless it exists."""
+    def _run_bodies(self, step: NodeStep) -> list[Allocation] | None:
+        """Run the bodies of a node; what they leave until the node ends, None for a node without bodies."""
+        has_bodies = step.operation.bodies or any(step.index in run.children for run in self.instance.runs)
+        return self.walk.run_bodies(self, step) if has_bodies else None
+
+    def _temporaries(self, step: NodeStep) -> Temporaries:
+        return find_temporaries(self.walk.kernels, self.instance, step, self.constants, self.walk.options)
+
+    def _add_temporaries(self, point: ProgramPoint, sizes: Sequence[DimSize | None], cause: str = "") -> None:
+        """Add the temporaries of a node at the next program point."""
+        name, now = f"temporaries of {point.node}", self.walk.now
+        for size in sizes:
+            self.walk.allocate(Allocation(name, size, now, "scratch", cause=cause, death=now + 1))
+
+    def write_outputs(self, step: NodeStep) -> None:
+        """Allocate the buffers of the outputs of a node, unless they exist."""
+        for slot in step.outputs:
+            if slot != UNUSED:
+                self._write(slot)
+
+    def _write(self, slot: int) -> None:
         buffer = self.buffer[slot]
-        if buffer in self.held:
+        if buffer in self.external:
             return
         known = self.allocated.get(buffer)
         if known is not None and known.death is None:
-            known.values.append(self.compiled.names[slot])
+            known.values.append(self.instance.path + self.compiled.names[slot])
             return
-        self.allocated[buffer] = self.walk.allocate(self._allocation(slot))
+        self.allocated[buffer] = self.walk.allocate(self.allocation(slot))
 
     def _free(self, position: int) -> None:
         """Free the buffers that no later node reads."""
-        step = self.steps[position]
-        for slot in step.inputs:
-            if slot == MISSING:
+        for slot in self.steps[position].inputs:
+            allocation = None if slot == MISSING else self.allocated.get(self.buffer[slot])
+            if allocation is None or allocation.death is not None or self.buffer[slot] in self.outputs:
                 continue
-            buffer = self.buffer[slot]
-            allocation = self.allocated.get(buffer)
-            if allocation is not None and allocation.death is None and self.last_reader[buffer] == position:
-                if buffer not in self.outputs:
-                    allocation.death = self.walk.now
+            if self.last_reader[self.buffer[slot]] == position:
+                allocation.death = self.walk.now
 
-    def _allocation(self, slot: int) -> Allocation:
-        name = self.instance.path + self.compiled.names[slot]
+    def allocation(self, slot: int, name: str = "") -> Allocation:
+        """A buffer of the size of a value, from the next program point on."""
+        name = name or self.instance.path + self.compiled.names[slot]
         role: Role = "output" if slot in self.outputs and not self.instance.inner else "activation"
-        size, tensor = self.walk.builder.size(LiveRange(name, self.instance, slot, role, 0, 0)), self._tensor(slot)
+        size, tensor = self.size(slot), self._tensor(slot)
         dtype, shape = (None, Shape.unknown()) if tensor is None else (tensor.dtype, tensor.shape)
         return Allocation(name, size.bytes, self.walk.now, role, dtype, shape, size.cause, None, [name])
+
+    def size(self, slot: int) -> Size:
+        """The bytes of a value, the most of all trips."""
+        return self.walk.builder.size(LiveRange("", self.instance, slot, "activation", 0, 0))
 
 
 def _is_stored(step: NodeStep) -> bool:
