@@ -5,18 +5,16 @@ Asked of the session itself: every value of a model becomes an output without a 
 
 from __future__ import annotations
 
-from opdefs.onnxruntime.kernels import onnxruntime
+from opdefs.onnxruntime.kernels import MS, NCHWC, onnxruntime
 
-MICROSOFT, BLOCKED = "com.microsoft", "com.microsoft.nchwc"
-
-onnxruntime.inferred_like("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MICROSOFT, like="Identity")
-onnxruntime.inferred_like("BiasGelu", "FastGelu", "QuickGelu", "Gelu", domain=MICROSOFT, like="Identity")
-onnxruntime.inferred_like("FusedConv", domain=MICROSOFT, like="Conv")
-onnxruntime.inferred_like("Conv", domain=BLOCKED, like="Conv")
-onnxruntime.inferred_like("MaxPool", domain=BLOCKED, like="MaxPool")
-onnxruntime.inferred_like("AveragePool", domain=BLOCKED, like="AveragePool")
-onnxruntime.inferred_like("GlobalMaxPool", "GlobalAveragePool", domain=BLOCKED, like="GlobalAveragePool")
-onnxruntime.inferred_like("ReorderInput", domain=BLOCKED, like="Identity")
+onnxruntime.inferred_like("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS, like="Identity")
+onnxruntime.inferred_like("BiasGelu", "FastGelu", "QuickGelu", "Gelu", domain=MS, like="Identity")
+onnxruntime.inferred_like("FusedConv", domain=MS, like="Conv")
+onnxruntime.inferred_like("Conv", domain=NCHWC, like="Conv")
+onnxruntime.inferred_like("MaxPool", domain=NCHWC, like="MaxPool")
+onnxruntime.inferred_like("AveragePool", domain=NCHWC, like="AveragePool")
+onnxruntime.inferred_like("GlobalMaxPool", "GlobalAveragePool", domain=NCHWC, like="GlobalAveragePool")
+onnxruntime.inferred_like("ReorderInput", domain=NCHWC, like="Identity")
 
 onnxruntime.contents_inferred("Shape")
 

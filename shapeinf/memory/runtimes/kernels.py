@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import attrs
 
 from shapeinf.errors import NotKnown
-from shapeinf.expr import DimSize, ceildiv, maximum
+from shapeinf.expr import DimSize, ceildiv, maximum, minimum
 from shapeinf.lattice import Shape, ShapeStore, TensorType, Type, element_bits
 from shapeinf.ops import CostContext, Dialect, OpDef
 from shapeinf.ops.entry_points import InstalledEntryPoint
@@ -78,9 +78,11 @@ class KernelContext(CostContext):
         *,
         constants: Iterable[int] = (),
         options: KernelOptions | None = None,
+        alignment: int = 64,
     ) -> None:
         """As for `CostContext`; `constants` are the positions of the inputs that are initializers."""
         super().__init__(op_def, inputs, outputs, attributes, store, version)
+        self.alignment = alignment
         self.constants = frozenset(constants)
         self.options = options or KernelOptions()
 
@@ -116,9 +118,17 @@ class KernelContext(CostContext):
             dims.append(maximum(*[shape[axis] for shape in shapes if len(shape) >= -axis]))
         return Shape(dims)
 
-    def is_at_most(self, small: DimSize, large: DimSize) -> bool | None:
-        """Whether `small <= large` holds for all sizes (True), for none (False), or depends on them (None)."""
-        return self.store.prove_le(small, large)
+    def choose(self, small: DimSize, large: DimSize, then: DimSize, otherwise: DimSize) -> DimSize:
+        """`then` for the sizes with `small <= large`, `otherwise` for all others; exact where it depends on symbols."""
+        is_at_most = self.store.prove_le(small, large)
+        if is_at_most is not None:
+            return then if is_at_most else otherwise
+        holds = minimum(maximum(large - small + 1, 0), 1)
+        return self.sum(self.product(holds, then), self.product(1 - holds, otherwise))
+
+    def total(self, *amounts: DimSize) -> DimSize:
+        """The sum of buffers, each rounded up to the alignment of the allocator."""
+        return self.sum(*[self.round_up(amount, self.alignment) for amount in amounts])
 
 
 ScratchRule = Callable[[KernelContext], Scratch]
