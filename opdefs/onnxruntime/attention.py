@@ -119,7 +119,7 @@ def _peak_with_bias(c: KernelContext, operands: Sequence[DimSize], last: Sequenc
 def group_query_attention(c: KernelContext) -> Scratch:
     """Operands with separate heads, rotated copies, and blocks; a row of scores for one query."""
     total_length, bias = 6, 10
-    if c.dtype(0) != "float32" or c.integer("smooth_softmax") or len(c.types) > bias + 1 or c.has_output(3):
+    if c.dtype(0) != "float32" or c.integer("smooth_softmax") > 0 or len(c.types) > bias + 1 or c.has_output(3):
         raise NotKnown("the temporaries of GroupQueryAttention with these types, or with sinks, were not measured")
     (batch, queries, width), heads, key_heads = c.input(0), head_count(c), c.integer("kv_num_heads")
     is_packed = not c.has_input(1)

@@ -162,19 +162,21 @@ class _Pairs:
         right_only = [a for a in others if a not in has[0]]
         live = [*carried]
         for side, own, order in (
-            (left, has[0], [*both, *left_only, *reduced, *right_only]),
-            (right, has[1], [*both, *reduced, *right_only, *left_only]),
+            (left, has[0] - has[1], [*both, *left_only, *reduced, *right_only]),
+            (right, has[1] - has[0], [*both, *reduced, *right_only, *left_only]),
         ):
-            live += self._copies(side, own - has[1 if side is left else 0], reduced, order)
+            live += self._copies(side, own, reduced, "".join(order), live)
         result = _Operand((left.letters | right.letters) - summed, True)
         return [*live, self._bytes(result.letters)], result, "".join([*both, *left_only, *reduced, *right_only])
 
-    def _copies(self, side: _Operand, alone: set[str], reduced: Sequence[str], order: Sequence[str]) -> list[DimSize]:
-        """A copy without the summed letters that only this side has, and then one in another order."""
+    def _copies(
+        self, side: _Operand, alone: set[str], reduced: Sequence[str], order: str, live: Sequence[DimSize]
+    ) -> list[DimSize]:
+        """A copy without the summed letters that only this side has; one in another order takes its place."""
         letters = side.letters
         copies: list[DimSize] = []
-        for letter in reduced:
-            if letter in alone:
-                letters -= {letter}
-                copies = [self._bytes(letters)]
-        return [*copies, self._bytes(letters)] if "".join(order) != self.equation.letters else copies
+        for letter in [letter for letter in reduced if letter in alone] + [""] * (order != self.equation.letters):
+            letters -= {letter}
+            self._add([*live, *copies, self._bytes(letters)])
+            copies = [self._bytes(letters)]
+        return copies

@@ -6,6 +6,8 @@ from opdefs.onnxruntime.kernels import MS, onnxruntime
 from shapeinf.memory.runtimes.kernels import NO_SCRATCH, KernelContext, Scratch
 
 onnxruntime.none("BatchNormalization", "InstanceNormalization", "LpNormalization")
+SUM = 3
+"""The output with the sum of the operands."""
 onnxruntime.none("EmbedLayerNormalization", domain=MS)
 
 
@@ -37,10 +39,11 @@ def layer_normalization(c: KernelContext) -> Scratch:
 
 @onnxruntime.scratch("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MS)
 def skip_normalization(c: KernelContext) -> Scratch:
-    """None in float32; in float16 the two operands, the result, and parameters that are not repacked, as float32."""
+    """None in float32; in float16 operands, results, and the parameters that are not repacked, as float32."""
     if c.dtype(0) != "float16":
         return NO_SCRATCH
-    copies = [c.product(4, *c.input(index)) for index in (0, 1, 0, *converted_operands(c, (2, 3, 4)))]
+    sums = (0,) if c.has_output(SUM) else ()
+    copies = [c.product(4, *c.input(index)) for index in (0, 1, 0, *sums, *converted_operands(c, (2, 3, 4)))]
     return Scratch(copies)
 
 

@@ -32,9 +32,9 @@ def packed_floats(c: KernelContext, rows: DimSize, columns: DimSize) -> DimSize:
 
 
 def packed_bytes(c: KernelContext, dtype: str, rows: DimSize, columns: DimSize) -> DimSize:
-    """The bytes of a packed matrix of 8-bit integers, with the sum of each column."""
+    """The bytes of a packed matrix of 8-bit integers, with the sum of each column; one of several is aligned, too."""
     wide = c.round_up(columns, COLUMNS)
-    return c.sum(c.product(wide, c.round_up(rows, INNER[dtype])), c.product(4, wide))
+    return c.round_up(c.sum(c.product(wide, c.round_up(rows, INNER[dtype])), c.product(4, wide)), c.alignment)
 
 
 def _float_matrix(c: KernelContext, weight: int, transposed: bool) -> Packed:

@@ -73,11 +73,13 @@ def gru(c: KernelContext) -> Scratch:
 def _gru_buffers(c: KernelContext, layer: Layer) -> Iterator[DimSize]:
     state = c.product(4, layer.batch, layer.hidden)
     linear = bool(c.integer("linear_before_reset"))
-    states = (4 if linear else 3) if c.has_input(BIAS) else (3 if linear else 2)
+    states = 2 + linear + ((3 + linear) if c.has_input(BIAS) else 0)
     for _ in range(layer.directions):
         yield from [state] * states
         yield c.product(12, layer.steps, layer.batch, layer.hidden)
         yield from () if c.has_input(LENGTHS) else (c.product(4, layer.batch),)
+    if not c.has_output(1):
+        yield c.product(layer.directions, state)
     yield from _reversed_copies(c, layer)
 
 

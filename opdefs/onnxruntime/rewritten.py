@@ -13,7 +13,7 @@ onnxruntime.rewritten(
 onnxruntime.emulated_types("float16", "bfloat16")
 onnxruntime.own_types(
     "float16",
-    *("Cast", "Clip", "Compress", "Concat", "ConstantOfShape", "Dropout", "Expand", "Flatten", "Gather"),
+    *("Cast", "Clip", "Compress", "Concat", "ConstantOfShape", "Expand", "Flatten", "Gather"),
     *("GatherElements", "GatherND", "Identity", "IsInf", "IsNaN", "LayerNormalization", "Max", "Min", "Mod"),
     *("RandomNormalLike", "RandomUniformLike", "Reshape", "ReverseSequence", "Round", "ScatterElements"),
     *("ScatterND", "Shape", "Shrink", "Sign", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze", "Attention"),

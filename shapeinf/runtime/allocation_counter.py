@@ -1,8 +1,9 @@
 """The bytes that a process of onnxruntime allocates, counted in a child process by a library that a C compiler builds.
 
-The library replaces the allocators of aligned memory, which are those of onnxruntime's tensors and kernels, and counts
-each allocation as its size rounded up to 64. It is loaded before all other libraries (LD_PRELOAD), so it needs Linux
-with glibc and a C compiler: `counter_obstacle` says so.
+The library replaces the two allocators of aligned memory, and counts each allocation as its size rounded up to 64. One
+of them serves onnxruntime's tensors and temporaries; the other one serves the buffers that each thread of its matrix
+products keeps (some 40 KiB), which are not counted. The library is loaded before all others (LD_PRELOAD), so it needs
+Linux with glibc and a C compiler: `counter_obstacle` says so.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ SOURCE = """\
 
 enum { ALIGNMENT = 64, SLOTS = 1 << 20 };
 static void *const GONE = (void *)1;
-static struct { void *pointer; size_t size; } table[SLOTS];
-static size_t held, most;
+static struct { void *pointer; size_t size; int kind; } table[SLOTS];
+static size_t held[2], most[2];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t first_slot(void *pointer) { return (uintptr_t)pointer / ALIGNMENT * 0x9E3779B97F4A7C15u >> 44; }
 
-static void add(void *pointer, size_t alignment, size_t size) {
+static void add(int kind, void *pointer, size_t alignment, size_t size) {
   if (pointer == NULL || alignment < ALIGNMENT || size == 0) return;
   size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   pthread_mutex_lock(&lock);
@@ -49,10 +50,11 @@ static void add(void *pointer, size_t alignment, size_t size) {
     if (table[i].pointer == NULL || table[i].pointer == GONE) {
       table[i].pointer = pointer;
       table[i].size = size;
-      held += size;
+      table[i].kind = kind;
+      held[kind] += size;
       break;
     }
-  if (held > most) most = held;
+  if (held[kind] > most[kind]) most[kind] = held[kind];
   pthread_mutex_unlock(&lock);
 }
 
@@ -62,7 +64,7 @@ static void drop(void *pointer) {
   for (size_t n = 0, i = first_slot(pointer); n < SLOTS && table[i].pointer; n++, i = (i + 1) % SLOTS)
     if (table[i].pointer == pointer) {
       table[i].pointer = GONE;
-      held -= table[i].size;
+      held[table[i].kind] -= table[i].size;
       break;
     }
   pthread_mutex_unlock(&lock);
@@ -72,7 +74,7 @@ int posix_memalign(void **pointer, size_t alignment, size_t size) {
   static int (*next)(void **, size_t, size_t);
   if (next == NULL) next = dlsym(RTLD_NEXT, "posix_memalign");
   int status = next(pointer, alignment, size);
-  if (status == 0) add(*pointer, alignment, size);
+  if (status == 0) add(0, *pointer, alignment, size);
   return status;
 }
 
@@ -80,7 +82,7 @@ void *aligned_alloc(size_t alignment, size_t size) {
   static void *(*next)(size_t, size_t);
   if (next == NULL) next = dlsym(RTLD_NEXT, "aligned_alloc");
   void *pointer = next(alignment, size);
-  add(pointer, alignment, size);
+  add(1, pointer, alignment, size);
   return pointer;
 }
 
@@ -91,11 +93,14 @@ void free(void *pointer) {
   next(pointer);
 }
 
-size_t held_bytes(void) { return held; }
+size_t held_bytes(int kind) { return held[kind]; }
 
-size_t most_bytes(void) { return most; }
+size_t most_bytes(int kind) { return most[kind]; }
 
-void start_count(void) { most = held; }
+void start_count(void) {
+  most[0] = held[0];
+  most[1] = held[1];
+}
 """
 """The library. It counts for one thread that runs a model while others allocate nothing."""
 

@@ -26,6 +26,7 @@ L2_CACHE_BYTES = 512 * 1024
 """The second-level cache of one core where no other size is specified, as of most processors of the last years."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Result = TypeVar("Result")
 
 
 @attrs.frozen
@@ -53,11 +54,13 @@ class Scratch:
     Args:
         with_outputs: the temporaries that live together with the outputs, when the most bytes do.
         before_outputs: the temporaries that live together while no output is allocated yet, when the most bytes do.
+        first: whether the temporaries beside the outputs are allocated before them: an arena may then split otherwise.
         is_bound: whether the kernel may need less, because a choice between formulas is not decided by symbolic sizes.
     """
 
     with_outputs: Sequence[DimSize] = ()
     before_outputs: Sequence[DimSize] = ()
+    first: bool = False
     is_bound: bool = False
 
 
@@ -230,7 +233,7 @@ class RuntimeKernels:
         rule = self._scratch.find(c.op_def.domain, c.op_def.name, c.version)
         if rule is None:
             raise NotKnown(f"the temporaries of this kernel of {self.name} were not measured")
-        return rule(c)
+        return self._apply(rule, c)
 
     def find_prepacked(self, c: KernelContext) -> Mapping[int, Sequence[DimSize]]:
         """By position, the buffers that replace constant inputs, as in `PackingRule`.
@@ -243,7 +246,7 @@ class RuntimeKernels:
             return {}
         if rule is not None:
             self._require_kernel(c)
-            return rule(c)
+            return self._apply(rule, c)
         self.find_scratch(c)  # what it needs is known, and this includes that it repacks nothing
         return {}
 
@@ -290,6 +293,15 @@ class RuntimeKernels:
             return sum_dims(store.scope, [self.alignment * ceildiv(size, self.alignment) for size in sizes])
 
         return maximum(total([*outputs, *scratch.with_outputs]), total(scratch.before_outputs))
+
+    def _apply(self, rule: Callable[[KernelContext], Result], c: KernelContext) -> Result:
+        """What a rule returns. Raises NotKnown for any of its errors: attributes of a hostile file may be anything."""
+        try:
+            return rule(c)
+        except NotKnown:
+            raise
+        except Exception as error:
+            raise NotKnown(f"the rule for this kernel failed: {type(error).__name__}: {error}") from error
 
     def _require_kernel(self, c: KernelContext) -> None:
         """Raise NotKnown if the runtime has no kernel of its own for this call."""

@@ -7,7 +7,6 @@ runtime's package of `opdefs`, see `kernels`.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from typing import Protocol
 
 import attrs

@@ -97,7 +97,9 @@ class _Loop:
         """The bytes of the slices of all trips before this one, each in a buffer of its own."""
         amounts = []
         for number, run in enumerate(self.instance.runs):  # the last trip is first
-            each = self.walk.builder.size(LiveRange("", GraphInstance((run,), "", True), slot, "activation", 0, 0)).bytes
+            each = self.walk.builder.size(
+                LiveRange("", GraphInstance((run,), "", True), slot, "activation", 0, 0)
+            ).bytes
             count = run.repeated.trips - 1 if number == 0 else run.repeated.trips
             amount = None if each is None else product_of(run.store, (self.walk.round_up(each), count))
             if amount is None:

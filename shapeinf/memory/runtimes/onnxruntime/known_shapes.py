@@ -62,7 +62,9 @@ class KnownShapes:
     def of_body(self, step: NodeStep, name: str, body: Inference) -> KnownShapes:
         """The shapes of the values of a body (the attribute `name`) of a node of this graph."""
         node = self._proto_of(step.index)
-        proto = None if node is None else next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
+        proto = (
+            None if node is None else next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
+        )
         outer = {value: self.shapes.get(value) for value in body.compiled.graph.free_names()}
         return KnownShapes(body, proto, self.onnx_rules, outer, self.kernels)
 
@@ -105,9 +107,7 @@ class KnownShapes:
             return {**rules.infer(step, types, "" if shapes else like), **(shapes or {})}
         return shapes
 
-    def _propagate_contents(
-        self, step: NodeStep, types: Sequence[PlannerType | None], rules: NodeInference
-    ) -> None:
+    def _propagate_contents(self, step: NodeStep, types: Sequence[PlannerType | None], rules: NodeInference) -> None:
         """Compute the contents of an output that a session computes, where they follow from numbers."""
         kind = step.operation.kind
         if self.kernels.has_contents_inferred(kind.domain, kind.op):
@@ -144,4 +144,3 @@ def _declared_shape(declared: DeclaredType) -> PlannerShape:
 
 def _is_complete(shape: PlannerShape) -> bool:
     return shape is not None and None not in shape
-

@@ -40,9 +40,7 @@ class NodeInference:
         self.compiled = compiled
         self._known: dict[Hashable, tuple[Mapping[int, Type | None], Mapping[str, str]]] = {}
 
-    def infer(
-        self, step: NodeStep, types: Sequence[PlannerType | None], like: str = ""
-    ) -> Mapping[int, PlannerShape]:
+    def infer(self, step: NodeStep, types: Sequence[PlannerType | None], like: str = "") -> Mapping[int, PlannerShape]:
         """The shapes of the outputs of a node, by position; none where the rule fails.
 
         `like` is the operator of the default domain whose rule applies.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from shapeinf.engine.compiled import CompiledGraph
-from shapeinf.graph import MISSING, UNUSED
+from shapeinf.graph import MISSING
 
 
 def execution_order(compiled: CompiledGraph, dropped: Collection[int] = (), *, as_file: bool = False) -> list[int]:

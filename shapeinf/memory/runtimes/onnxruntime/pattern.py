@@ -14,8 +14,8 @@ ALIGNMENT = 256
 def block_size(events: Iterable[Event]) -> int:
     """The bytes of the block in which these buffers are placed, in the order of their allocation.
 
-    Each is placed into the smallest gap that fits, the first of equal ones; the space from the last block to the highest
-    end that was ever reached is the last gap. Where nothing fits, the block grows.
+    Each is placed into the smallest gap that fits, the first of equal ones; the space from the last block to the
+    highest end that was ever reached is the last gap. Where nothing fits, the block grows.
 
     >>> block_size([Event(0, 256), Event(1, 512), Event(0, 256, frees=True), Event(2, 200)])
     768

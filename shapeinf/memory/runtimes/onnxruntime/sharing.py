@@ -46,7 +46,9 @@ class PlannedGraph:
     passed_on: Collection[int] = ()
 
 
-def plan_buffers(graph: PlannedGraph, values: PlannedValues, kernels: RuntimeKernels, *, reuse: bool = True) -> list[int]:
+def plan_buffers(
+    graph: PlannedGraph, values: PlannedValues, kernels: RuntimeKernels, *, reuse: bool = True
+) -> list[int]:
     """For each value the one whose buffer it uses: itself, or an earlier one.
 
     `reuse` is for free buffers (`enable_mem_reuse`); aliases and kernels that write in place share without it.

@@ -172,8 +172,11 @@ class GraphRun:
         if temporaries.before:
             self._add_temporaries(point, temporaries.before)
             self.walk.points.append(point)
+        if temporaries.first:
+            self._add_temporaries(point, temporaries.beside)
         self.write_outputs(step)
-        self._add_temporaries(point, temporaries.beside, temporaries.cause)
+        if not temporaries.first:
+            self._add_temporaries(point, temporaries.beside, temporaries.cause)
         self.walk.points.append(point)
         for allocation in held or ():
             allocation.death = self.walk.now
