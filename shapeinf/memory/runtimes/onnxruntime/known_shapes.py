@@ -34,7 +34,10 @@ class KnownShapes:
         outer: Mapping[str, PlannerShape],
         kernels: RuntimeKernels,
     ) -> None:
-        """`kernels` say what a session infers of its own operators. `proto` is the graph with the shapes that onnx infers, `outer` has those of the outer values that it reads."""
+        """`kernels` say what a session infers of its own operators.
+
+        `proto` is the graph with the shapes that onnx infers, `outer` has those of the outer values that it reads.
+        """
         self.inference = inference
         self.compiled = inference.compiled
         self.proto = proto

@@ -13,17 +13,19 @@ import attrs
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import DimSize, ceildiv
+from shapeinf.formats.onnx.external_tensors import external_parts
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Shape, TensorType, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
+from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
 from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
+from shapeinf.memory.runtimes.protocol import Run, RuntimeOptions
 from shapeinf.memory.sizes import Size
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 
@@ -41,6 +43,18 @@ class Allocation:
     cause: str = ""
     death: int | None = None
     values: list[str] = attrs.Factory(list)
+    needed: dict[int, list[int]] = attrs.Factory(dict)
+    """By value, the program points of its producer and of its last reader."""
+
+    def gaps(self) -> tuple[tuple[int, int], ...]:
+        """The ranges of program points at which no value is needed, although it is not freed."""
+        covered = self.birth
+        gaps: list[tuple[int, int]] = []
+        for first, last in sorted(self.needed.values()):
+            if first > covered:
+                gaps.append((covered, first))
+            covered = max(covered, last + 1)
+        return tuple(gaps)
 
 
 class Walk:
@@ -61,13 +75,30 @@ class Walk:
         self.builder = TimelineBuilder(inference)
         self.points: list[ProgramPoint] = []
         self.allocations: list[Allocation] = []
+        self.graphs: list[GraphRun] = []
+        """The graphs that ran, bodies included."""
 
-    def timeline(self) -> Timeline:
+    def run(self) -> Run:
         """The whole run of the model."""
         instance = GraphInstance((self.inference,))
         GraphRun(self, instance, KnownShapes.of_model(self.inference, self.kernels)).run()
         end = len(self.points)
-        return Timeline(tuple(self.points), tuple([_buffer(item, end) for item in self.allocations]))
+        self._add_inputs(instance)
+        buffers = tuple([_buffer(item, end) for item in self.allocations])
+        gaps = {item.name: item.gaps() for item in self.allocations}
+        return Run(Timeline(tuple(self.points), buffers), {name: idle for name, idle in gaps.items() if idle})
+
+    def _add_inputs(self, instance: GraphInstance) -> None:
+        """Add the buffers of the caller, which are not rounded up, and those that the session holds."""
+        graph, slots = self.inference.compiled.graph, self.inference.compiled.slots
+        for name in graph.inputs:
+            if name not in graph.constants:
+                size = self.builder.size(LiveRange(name, instance, slots[name], "input", 0, 0))
+                self.allocations.append(Allocation(name, size.bytes, 0, "input", cause=size.cause))
+        held = HeldWeights(external_parts(graph))
+        for run in self.graphs:
+            for name, size in held.buffers(run):
+                self.allocate(Allocation(name, size.bytes, 0, "weight", cause=size.cause))
 
     @property
     def now(self) -> int:
@@ -118,6 +149,7 @@ class GraphRun:
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
+        walk.graphs.append(self)
 
     def _constants(self, stored: Collection[int]) -> set[int]:
         """The slots of the initializers."""
@@ -207,18 +239,20 @@ class GraphRun:
         if buffer in self.external:
             return
         known = self.allocated.get(buffer)
-        if known is not None and known.death is None:
+        if known is None or known.death is not None:
+            known = self.allocated[buffer] = self.walk.allocate(self.allocation(slot))
+        else:
             known.values.append(self.instance.path + self.compiled.names[slot])
-            return
-        self.allocated[buffer] = self.walk.allocate(self.allocation(slot))
+        known.needed[slot] = [self.walk.now, self.walk.now]
 
     def _free(self, position: int) -> None:
-        """Free the buffers that no later node reads."""
+        """Free the buffers that no later node reads, after the node at this position."""
         for slot in self.steps[position].inputs:
             allocation = None if slot == MISSING else self.allocated.get(self.buffer[slot])
-            if allocation is None or allocation.death is not None or self.buffer[slot] in self.outputs:
+            if allocation is None or allocation.death is not None:
                 continue
-            if self.last_reader[self.buffer[slot]] == position:
+            allocation.needed.setdefault(slot, [self.walk.now - 1, 0])[1] = self.walk.now - 1
+            if self.last_reader[self.buffer[slot]] == position and self.buffer[slot] not in self.outputs:
                 allocation.death = self.walk.now
 
     def allocation(self, slot: int, name: str = "") -> Allocation:
