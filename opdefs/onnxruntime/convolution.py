@@ -10,6 +10,7 @@ import attrs
 
 from opdefs.onnxruntime.kernels import MS, NCHWC, onnxruntime
 from opdefs.rules.operands import is_unit
+from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize, ceildiv, minimum
 from shapeinf.memory.runtimes.kernels import NO_SCRATCH, KernelContext, Scratch
 
@@ -57,6 +58,8 @@ def read_convolution(c: KernelContext, weight: int = 1, channels_last: bool = Fa
     spatial = slice(1, -1) if channels_last else slice(2, None)
     is_padded = c.text("auto_pad", "NOTSET") == "NOTSET" and any(c.integers("pads"))
     strides = c.integers("strides")
+    if not all(isinstance(size, int) for size in kernel):
+        raise NotKnown("the size of the kernel is not known")
     return Convolution(
         batch=x[0],
         group=c.integer("group", 1),
@@ -78,8 +81,9 @@ def convolution(c: KernelContext) -> Scratch:
     if conv.pointwise:
         return NO_SCRATCH
     columns = c.product(4, conv.outputs, conv.depth)
-    slices = c.product(SLICE_BYTES, slice_count(c, conv))
-    return Scratch([c.choose(conv.group_filters, conv.outputs, slices, columns)])
+    threads, is_bound = c.exact_or(lambda: slice_count(c, conv), c.options.threads)
+    slices = c.product(SLICE_BYTES, threads)
+    return Scratch([c.choose(conv.group_filters, conv.outputs, slices, columns)], is_bound=is_bound)
 
 
 def slice_count(c: KernelContext, conv: Convolution) -> DimSize:

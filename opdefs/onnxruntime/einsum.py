@@ -18,7 +18,7 @@ from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import Shape
 from shapeinf.memory.runtimes.kernels import KernelContext, Scratch
 
-MAX_CASES = 4
+MAX_CASES = 5
 """The most symbolic sizes that may be 1: each doubles the cases."""
 
 

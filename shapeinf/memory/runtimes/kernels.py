@@ -9,6 +9,9 @@ A kernel that was not measured has no rule, and its lookup raises NotKnown: it i
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeVar
 
@@ -17,13 +20,28 @@ import attrs
 from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize, ceildiv, maximum, minimum
 from shapeinf.lattice import Shape, ShapeStore, TensorType, Type, element_bits
+from shapeinf.memory.sizes import too_long
 from shapeinf.ops import CostContext, Dialect, OpDef
 from shapeinf.ops.entry_points import InstalledEntryPoint
 from shapeinf.ops.versioned_rules import VersionedRules
 from shapeinf.solver.long_dims import sum_dims
 
 L2_CACHE_BYTES = 512 * 1024
-"""The second-level cache of one core where no other size is specified, as of most processors of the last years."""
+"""The second-level cache of one core where the system does not state its size."""
+_SC_LEVEL2_CACHE_SIZE = 191
+"""The number of the size in glibc, which Python has no name for."""
+
+
+def machine_l2_cache_bytes() -> int:
+    """The second-level cache of one core of this machine, as runtimes read it; else `L2_CACHE_BYTES`."""
+    if sys.platform != "linux" or not platform.libc_ver()[0]:
+        return L2_CACHE_BYTES
+    try:
+        size = os.sysconf(_SC_LEVEL2_CACHE_SIZE)
+    except (OSError, ValueError):
+        return L2_CACHE_BYTES
+    return size if size > 0 else L2_CACHE_BYTES
+
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Result = TypeVar("Result")
@@ -35,12 +53,13 @@ class KernelOptions:
 
     Args:
         threads: the number of threads in one kernel.
-        l2_cache_bytes: the second-level cache of one core; attention is computed in blocks that fit into it.
+        l2_cache_bytes: the second-level cache of one core, by default of this machine; attention is computed in blocks
+            that fit into it.
         prepacking: whether a session repacks constant weights when it is created.
     """
 
     threads: int = 1
-    l2_cache_bytes: int = L2_CACHE_BYTES
+    l2_cache_bytes: int = attrs.field(factory=machine_l2_cache_bytes)
     prepacking: bool = True
 
 
@@ -128,6 +147,15 @@ class KernelContext(CostContext):
             return then if is_at_most else otherwise
         holds = minimum(maximum(large - small + 1, 0), 1)
         return self.sum(self.product(holds, then), self.product(1 - holds, otherwise))
+
+    def exact_or(self, exact: Callable[[], DimSize], bound: DimSize) -> tuple[DimSize, bool]:
+        """An exact formula, or an upper bound if it is too long; and whether it is the bound."""
+        capped = len(self.store.scope.capped)
+        try:
+            amount = exact()
+        except NotKnown:
+            return bound, True
+        return (amount, False) if len(self.store.scope.capped) == capped else (bound, True)
 
     def total(self, *amounts: DimSize) -> DimSize:
         """The sum of buffers, each rounded up to the alignment of the allocator."""
@@ -233,7 +261,9 @@ class RuntimeKernels:
         rule = self._scratch.find(c.op_def.domain, c.op_def.name, c.version)
         if rule is None:
             raise NotKnown(f"the temporaries of this kernel of {self.name} were not measured")
-        return self._apply(rule, c)
+        scratch = self._apply(rule, c)
+        _require_formulas(c, [*scratch.with_outputs, *scratch.before_outputs])
+        return scratch
 
     def find_prepacked(self, c: KernelContext) -> Mapping[int, Sequence[DimSize]]:
         """By position, the buffers that replace constant inputs, as in `PackingRule`.
@@ -246,7 +276,9 @@ class RuntimeKernels:
             return {}
         if rule is not None:
             self._require_kernel(c)
-            return self._apply(rule, c)
+            packed = self._apply(rule, c)
+            _require_formulas(c, [size for sizes in packed.values() for size in sizes])
+            return packed
         self.find_scratch(c)  # what it needs is known, and this includes that it repacks nothing
         return {}
 
@@ -311,6 +343,14 @@ class RuntimeKernels:
         used = {value.dtype for value in (*c.types, *c.output_types) if isinstance(value, TensorType)}
         for dtype in sorted((used & self._emulated) - self._types.get(key, frozenset()), key=str):
             raise NotKnown(f"{self.name} has no kernel for {dtype}: it converts operands, which the file does not show")
+
+
+def _require_formulas(c: KernelContext, sizes: Sequence[DimSize]) -> None:
+    """Raise NotKnown if a size is not a formula: a symbol stands for one that is too long."""
+    for size in sizes:
+        cause = "" if isinstance(size, int) else too_long(size.symbols())
+        if cause:
+            raise NotKnown(cause)
 
 
 def _no_scratch(c: KernelContext) -> Scratch:

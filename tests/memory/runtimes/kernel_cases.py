@@ -164,7 +164,7 @@ def normalization(m: Maker) -> Iterator[Case]:
     x = m.x(a, b, c, d)
     yield Case("BatchNormalization", "BatchNormalization", [x, *[m.w(b)] * 3, Input(np.ones(b, np.float32))])
     yield Case("InstanceNormalization", "InstanceNormalization", [x, m.w(b), m.w(b)])
-    yield Case("LRN", "LRN", [x], {"size": m.size(1, 6)})
+    yield Case("LRN", "LRN", [x], {"size": 1 + 2 * m.size(0, 3)})
     for dtype in ("float32", "float16"):
         for make in (m.w, m.x):
             scale = [make(d, dtype=dtype)] * 2
@@ -422,7 +422,7 @@ def attention(m: Maker) -> Iterator[Case]:
     yield Case("MHA present", op, [q, k, v], h, domain=MS, outputs=ALL)
     yield Case("MHA causal", op, [own, own, own], {**h, "unidirectional": 1}, domain=MS)
     yield Case("MHA wide", op, [m.x(1, 300, 2 * 160), *[m.x(1, 700, 2 * 160)] * 2], {"num_heads": 2}, domain=MS)
-    yield from grouped(m, n, s, heads, d)
+    yield from grouped(m, n, s, heads, 16 * m.size(1, 3))
     yield from standard(m, n, s, length, heads)
 
 
