@@ -129,7 +129,7 @@ def external_tensors(buffer: Buffer) -> list[ExternalTensor]:
 
 
 def external_parts(graph: Graph) -> dict[str, tuple[str, str, str | None]]:
-    """By name of a tensor whose data are in another file: the file, the offset and the length, as the model has them."""
+    """By name of a tensor whose data are in another file: the file, offset and length, as the model has them."""
     if not graph.external:
         return {}
     if graph.model is not None:

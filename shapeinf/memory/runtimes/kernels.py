@@ -241,7 +241,7 @@ class RuntimeKernels:
             self._types[domain, name] = self._types.get((domain, name), frozenset()) | {dtype}
 
     def inferred_like(self, *names: str, domain: str = "", like: str) -> None:
-        """Register operators of whose outputs a session infers the shapes of another operator, of the default domain."""
+        """Register operators for which a session infers the shapes of another operator, of the default domain."""
         self._inferred_like.update({(domain, name): like for name in names})
 
     def contents_inferred(self, *names: str, domain: str = "") -> None:

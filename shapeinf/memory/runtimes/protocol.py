@@ -7,18 +7,24 @@ runtime's package of `opdefs`, see `kernels`.
 from __future__ import annotations
 
 import importlib
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
 
 import attrs
 
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import UnknownNameError
+from shapeinf.graph import Graph
 from shapeinf.memory.runtimes.kernels import KernelOptions
 from shapeinf.memory.runtimes.trace import Event
 from shapeinf.memory.timeline import Timeline
 
 RUNTIMES = {"onnxruntime": "shapeinf.memory.runtimes.onnxruntime.runtime"}
 """The module of each runtime."""
+
+
+Level = Literal["off", "basic", "extended", "all"]
+"""How far a session optimizes a graph."""
 
 
 @attrs.frozen
@@ -33,7 +39,8 @@ class RuntimeOptions:
         l2_cache_bytes: the second-level cache of a core, in bytes, which decides the blocks of some kernels.
         pattern: whether later runs with the shapes of an earlier one place their buffers in one block.
         arena: whether an arena takes regions of memory from the system.
-        later_run: whether the peak is that of a later run with the same shapes; else it is that of the first one.
+        optimized: the path of the file that a session wrote of the model after its optimizations, which it runs.
+        optimize: the level at which to write this file here, which needs the runtime; the default runs the file as it is.
     """
 
     threads: int = 1
@@ -43,7 +50,8 @@ class RuntimeOptions:
     l2_cache_bytes: int = KernelOptions().l2_cache_bytes
     pattern: bool = True
     arena: bool = True
-    later_run: bool = False
+    optimized: str | None = None
+    optimize: Level | None = None
 
     @property
     def kernels(self) -> KernelOptions:
@@ -72,6 +80,12 @@ class MemoryRuntime(Protocol):
     """A runtime: the buffers of one run, and how it takes memory from the system."""
 
     name: str
+
+    def optimized(self, inference: Inference, options: RuntimeOptions) -> tuple[Graph, RuntimeOptions]:
+        """The graph that a session runs of a model, and the options with its order.
+
+        Raises ModelError for a model that it does not load, MissingPackageError where it is needed and not installed.
+        """
 
     def run(self, inference: Inference, options: RuntimeOptions) -> Run:
         """The run of a model, for all sizes."""

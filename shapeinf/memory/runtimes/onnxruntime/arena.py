@@ -1,7 +1,7 @@
 """The arena of onnxruntime: regions that it takes from the system as a run needs them, and never returns.
 
 A request is rounded up to 256 bytes. It gets the smallest free chunk of the first bin of sizes that has one, and the
-rest of a chunk of twice the request stays free. Without a chunk the arena extends by a region, mostly of a power of two.
+rest of a chunk of twice the request stays free. Without a chunk the arena extends by a region, of a power of two.
 """
 
 from __future__ import annotations

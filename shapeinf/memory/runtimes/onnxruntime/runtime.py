@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
+from shapeinf.formats import load
+from shapeinf.graph import Graph
 from shapeinf.memory.runtimes.kernels import RuntimeKernels, find_kernels
 from shapeinf.memory.runtimes.onnxruntime.arena import Arena
 from shapeinf.memory.runtimes.onnxruntime.bodies import run_bodies
+from shapeinf.memory.runtimes.onnxruntime.optimizing import is_unchanged, optimize
 from shapeinf.memory.runtimes.onnxruntime.pattern import block_size
 from shapeinf.memory.runtimes.onnxruntime.walk import Walk
 from shapeinf.memory.runtimes.protocol import Run, RuntimeOptions
@@ -19,6 +24,14 @@ class OnnxRuntime:
     """See `MemoryRuntime`."""
 
     name = "onnxruntime"
+
+    def optimized(self, inference: Inference, options: RuntimeOptions) -> tuple[Graph, RuntimeOptions]:
+        """See `MemoryRuntime`; a session runs the nodes of its file in their order, unless it changed nothing."""
+        graph = inference.compiled.graph
+        written = optimize(graph, options.optimize or "all") if options.optimized is None else load(options.optimized)
+        operations = inference.compiled.operations.values()
+        constants = {(o.kind.domain, o.kind.op) for o in operations if o.op_def is not None and o.op_def.stored}
+        return written, attrs.evolve(options, file_order=not is_unchanged(graph, written, constants))
 
     def run(self, inference: Inference, options: RuntimeOptions) -> Run:
         """One run on processors."""
