@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, TextIO, cast
+from typing import TYPE_CHECKING, Literal, TextIO, cast, overload
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.engine.cases import Cases, Ranges
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from shapeinf.explain.unknowns import UnknownGroups
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
+    from shapeinf.memory.runtimes.protocol import RuntimeOptions
+    from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
     from shapeinf.pickled_result import Coverage
     from shapeinf.program import ShapeProgram
 
@@ -254,6 +256,7 @@ class Result:
 
         return UnknownGroups(unknowns(self._inference, work))
 
+    @overload
     def memory(
         self,
         *,
@@ -261,22 +264,49 @@ class Result:
         aliases: bool = False,
         in_place: bool = False,
         layouts: Layouts | None = None,
+        runtime: None = None,
+        work: int = WORK,
+    ) -> Memory: ...
+
+    @overload
+    def memory(self, *, runtime: str, options: RuntimeOptions | None = None, work: int = WORK) -> RuntimeMemory: ...
+
+    def memory(
+        self,
+        *,
+        order: Literal["file", "least"] = "file",
+        aliases: bool = False,
+        in_place: bool = False,
+        layouts: Layouts | None = None,
+        runtime: str | None = None,
+        options: RuntimeOptions | None = None,
         work: int = WORK,
     ) -> Memory:
         """The blocks of memory that the graph uses, their live ranges and sizes in bytes.
 
+        Temporaries of kernels, alignment and the arena of a runtime are counted with `runtime` only.
+
         Args:
             order: "file" for the order of the file, "least" for an order with a lower peak.
             aliases: views of other values, such as reshaped ones, have no memory of their own.
-            in_place: outputs overwrite inputs with no later consumer, where operators allow it.
+            in_place: outputs overwrite inputs with no later consumer, where the definitions of operators allow it. The
+                kernels of a runtime overwrite less: those of ONNX Runtime for 19 operators.
             layouts: layouts of tensors (a `Layout`, or its text such as `{1,0:T(8,128)}`) by name and by rank, or a
                 function of name, shape and element type; the bytes of such a tensor count its tiles and padding.
+            runtime: "onnxruntime" for what it allocates: its order, shared buffers, and the temporaries of its kernels.
+            options: the options of a session of the runtime; `order`, `aliases`, `in_place` and `layouts` are its own.
             work: the budget of each peak query, in steps that are the same on every machine; an answer reports if it
                 is exhausted.
 
         Raises UnknownNameError for another order or a layout of a tensor that the graph does not have, LayoutError for
         a layout whose rank is not that of its tensor, LimitError when functions and bodies expand to too many nodes.
         """
+        if runtime is not None:
+            from shapeinf.memory.runtimes.runtime_memory import runtime_memory
+
+            if order != "file" or aliases or in_place or layouts is not None:
+                raise ShapeInferenceError("a runtime has its own order, shared buffers and layouts: only options apply")
+            return runtime_memory(self._inference, self._session, runtime, options, work)
         from shapeinf.memory.memory import Memory
 
         return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)

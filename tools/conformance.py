@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.expr import DimSize, format_dim
 from shapeinf.lattice.dtypes import ONNX_CODES
+from shapeinf.memory.runtimes.protocol import RuntimeOptions
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]
 
@@ -61,6 +62,23 @@ def _dim(result: Result, dim: DimSize) -> int | str | tuple[int | None, int | No
         return format_dim(dim, quote=False)
     bounds = result.interval(dim)
     return (bounds.lo, bounds.hi)
+
+
+def runtime_peak(path: str, binding: Mapping[str, int], file_order: bool) -> int:
+    """The bytes that onnxruntime allocates at most in a first run, without an arena and a memory pattern."""
+    sizes = dict(binding)
+    sizes.update((name, total) for name in infer_shapes(path).dims if (total := _sum_of(name, binding)) is not None)
+    result = infer_shapes(path, bind=sizes)
+    memory = result.memory(runtime="onnxruntime", options=RuntimeOptions(file_order=file_order))
+    return memory.at(sizes).first.bytes
+
+
+def _sum_of(name: str, binding: Mapping[str, int]) -> int | None:
+    """The size of a dim that the scorer leaves out: `past_seq` is the sum of `past` and `seq`."""
+    parts = name.split("_")
+    return (
+        None if name in binding or not all(map(binding.__contains__, parts)) else sum(map(binding.__getitem__, parts))
+    )
 
 
 def rewrite(path_in: str, path_out: str, passes: Sequence[str] | None = None) -> None:

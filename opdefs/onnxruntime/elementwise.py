@@ -28,7 +28,7 @@ def select(c: KernelContext) -> Scratch:
 def selected_sides(c: KernelContext, first: int, second: int) -> Scratch:
     """A tensor for each of two inputs, broadcast with the condition, which is input 0."""
     sides = [c.product(c.width(side), *c.broadcast(c.input(0), c.input(side))) for side in (first, second)]
-    return Scratch(sides)
+    return Scratch(sides, first=True)
 
 
 @onnxruntime.scratch("Max", "Min", "Sum", "Mean")
@@ -37,9 +37,9 @@ def accumulation(c: KernelContext) -> Scratch:
     shapes = [c.input(index) for index in range(len(c.types))]
     results = [c.product(c.width(0), *c.broadcast(*shapes[:count])) for count in range(2, len(shapes))]
     if len(results) < 2:
-        return Scratch(results)
+        return Scratch(results, first=True)
     pairs = [c.total(*pair) for pair in pairwise(results)]
-    return Scratch(results[-1:], before_outputs=[maximum(*pairs)])
+    return Scratch(results[-1:], before_outputs=[maximum(*pairs)], first=True)
 
 
 @onnxruntime.scratch("BiasGelu", "FastGelu", domain=MS)

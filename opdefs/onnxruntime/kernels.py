@@ -12,6 +12,6 @@ ALIGNMENT = 64
 
 MODULES = (
     *("attention", "convolution", "einsum", "elementwise", "movement", "normalization", "prepacking", "products"),
-    *("quantized", "quantized_convolution", "recurrent", "rewritten", "sharing"),
+    *("quantized", "quantized_convolution", "recurrent", "rewritten", "session", "sharing"),
 )
 onnxruntime = RuntimeKernels("onnxruntime", ALIGNMENT, [f"opdefs.onnxruntime.{name}" for name in MODULES])

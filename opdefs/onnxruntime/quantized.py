@@ -34,7 +34,7 @@ def quantized_gemm(c: KernelContext) -> Scratch:
 @onnxruntime.scratch("DynamicQuantizeMatMul", domain=MS)
 def dynamic_matmul(c: KernelContext) -> Scratch:
     """The quantized first operand, before the output is allocated and while it is computed."""
-    return Scratch([c.product(*c.input(0))])
+    return Scratch([c.product(*c.input(0))], first=True)
 
 
 @onnxruntime.scratch("QLinearWhere", domain=MS)

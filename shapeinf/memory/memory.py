@@ -69,12 +69,8 @@ class Memory:
         """Options as in `Result.memory`, which lists the errors too."""
         if order not in ORDERS:
             raise UnknownNameError("order", order, ORDERS)
-        self.inference = inference
-        self.work = work
-        self._cases = Cases(inference)
+        self._begin(inference, work)
         self._options = _Options(order, aliases, in_place, layouts)
-        self.chosen_at: dict[str, int] | None = None
-        """The sizes for which `order="least"` was chosen; None for the order of the file."""
         assignment = None if layouts is None else LayoutAssignment(layouts)
         builder = TimelineBuilder(inference, aliases=aliases, in_place=in_place, layouts=assignment)
         liveness = flatten(inference)
@@ -84,6 +80,14 @@ class Memory:
         self._inner = frozenset([value.name for value in liveness.live_ranges if value.instance.inner])
         if order == "least":
             self.timeline, self.chosen_at = least_timeline(inference, builder, liveness, self.timeline)
+
+    def _begin(self, inference: Inference, work: int) -> None:
+        self.inference = inference
+        self.work = work
+        self._cases = Cases(inference)
+        self._inner: frozenset[str] = frozenset()
+        self.chosen_at: dict[str, int] | None = None
+        """The sizes for which `order="least"` was chosen; None for the order of the file."""
 
     @property
     def lock(self) -> RLock:
@@ -116,8 +120,11 @@ class Memory:
     def _memory_for(self, ranges: Mapping[str, RangeLike]) -> Memory:
         """The memory by the inference that holds for these sizes or ranges."""
         inference = self._cases.inference_for(ranges)
-        options = attrs.asdict(self._options, recurse=False)
-        return self if inference is self.inference else Memory(inference, work=self.work, **options)
+        return self if inference is self.inference else self._with_inference(inference)
+
+    def _with_inference(self, inference: Inference) -> Memory:
+        """The memory with the same options by another inference of the model."""
+        return Memory(inference, work=self.work, **attrs.asdict(self._options, recurse=False))
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:
@@ -154,6 +161,11 @@ class Memory:
             "activation": self.activations,
         }
         return {role: self.store.interval(total).hi for role, total in totals.items()}
+
+    @cached_property
+    def scratch(self) -> DimSize:
+        """The bytes of all temporaries of kernels of known size; 0 without a runtime."""
+        return self._total("scratch")
 
     @cached_property
     def bodies(self) -> DimSize:

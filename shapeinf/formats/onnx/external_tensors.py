@@ -128,6 +128,19 @@ def external_tensors(buffer: Buffer) -> list[ExternalTensor]:
     return tensors
 
 
+def external_parts(graph: Graph) -> dict[str, tuple[str, str, str | None]]:
+    """By name of a tensor whose data are in another file: the file, offset and length, as the model has them."""
+    if not graph.external:
+        return {}
+    if graph.model is not None:
+        data = graph.model if isinstance(graph.model, bytes) else graph.model.SerializeToString()
+        tensors = external_tensors(data)
+    else:
+        with open_source(graph) as buffer:
+            tensors = external_tensors(buffer)
+    return {tensor.name: (tensor.location, tensor.offset, tensor.length) for tensor in tensors}
+
+
 def missing_data(graph: Graph) -> Iterator[MissingData]:
     """The tensors whose data are not in the folder of the model, grouped by file and reason.
 

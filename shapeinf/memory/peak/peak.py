@@ -15,7 +15,7 @@ from shapeinf.memory.peak.query import SizeQuery, merge_specs
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import CountedBuffers, PeakTerm, Unbounded, count_buffers, terms_of_peak, totals
 from shapeinf.memory.sizes import too_long
-from shapeinf.memory.timeline import Role, Timeline
+from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
@@ -174,15 +174,24 @@ class Peak:
             return PeakAt(0, None, 0, (), self.at_least, self.at_most)
         most = max(values)
         index = min(term.points[0] for term, value in zip(self.terms, values, strict=True) if value == most)
-        live = [
-            (b, upper)
-            for b, upper in zip(self._sizes.buffers, self._sizes.upper, strict=True)
-            if b.birth <= index < b.death
-        ]
-        bytes_of = self._query.evaluate((upper for _, upper in live), store)
-        alive = [(buffer, size) for (buffer, _), size in zip(live, bytes_of, strict=True)]
+        alive = self._bytes_of(store, lambda buffer: buffer.birth <= index < buffer.death)
         alive.sort(key=lambda pair: (-pair[1], pair[0].birth))
         return PeakAt(most, self.timeline.points[index], index, tuple(alive), self.at_least, self.at_most)
+
+    def buffers_at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> list[tuple[Buffer, int]]:
+        """All counted buffers in the order of the timeline, with their bytes at these sizes. Raises as `at` does."""
+        sizes = as_sizes(merge_specs(sizes, more))
+        peak = self._peak_for(sizes)
+        if peak is not self:
+            return peak.buffers_at(sizes)
+        return self._bytes_of(self._query.bind(sizes), lambda buffer: True)
+
+    def _bytes_of(self, store: ShapeStore, wanted: Callable[[Buffer], bool]) -> list[tuple[Buffer, int]]:
+        """The counted buffers that are wanted, with their bytes where the store fixes all sizes."""
+        pairs = zip(self._sizes.buffers, self._sizes.upper, strict=True)
+        chosen = [(buffer, upper) for buffer, upper in pairs if wanted(buffer)]
+        sizes = self._query.evaluate((upper for _, upper in chosen), store)
+        return [(buffer, size) for (buffer, _), size in zip(chosen, sizes, strict=True)]
 
     def over(
         self,

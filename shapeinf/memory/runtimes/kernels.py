@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import attrs
 
@@ -73,11 +73,13 @@ class Scratch:
     Args:
         with_outputs: the temporaries that live together with the outputs, when the most bytes do.
         before_outputs: the temporaries that live together while no output is allocated yet, when the most bytes do.
+        first: whether the temporaries beside the outputs are allocated before them: an arena may then split otherwise.
         is_bound: whether the kernel may need less, because a choice between formulas is not decided by symbolic sizes.
     """
 
     with_outputs: Sequence[DimSize] = ()
     before_outputs: Sequence[DimSize] = ()
+    first: bool = False
     is_bound: bool = False
 
 
@@ -166,6 +168,10 @@ PackingRule = Callable[[KernelContext], Mapping[int, Sequence[DimSize]]]
 """By position of a constant input that the kernel repacks, the bytes of each buffer that replaces it, not rounded."""
 
 
+BodyKind = Literal["branches", "loop", "scan"]
+"""How an operator runs its bodies: one of them, one again and again with carried values, or one for each slice."""
+
+
 class RuntimeKernels:
     """The kernels of one runtime; also the decorators that register their rules.
 
@@ -194,6 +200,9 @@ class RuntimeKernels:
         self._rewritten: dict[tuple[str, str], str] = {}
         self._types: dict[tuple[str, str], frozenset[str]] = {}
         self._emulated: frozenset[str] = frozenset()
+        self._inferred_like: dict[tuple[str, str], str] = {}
+        self._contents_inferred: set[tuple[str, str]] = set()
+        self._bodies: dict[tuple[str, str], BodyKind] = {}
 
     # -- rules -------------------------------------------------------------------------------------------------------
 
@@ -230,6 +239,18 @@ class RuntimeKernels:
         """Register operators with a kernel for an emulated element type."""
         for name in names:
             self._types[domain, name] = self._types.get((domain, name), frozenset()) | {dtype}
+
+    def inferred_like(self, *names: str, domain: str = "", like: str) -> None:
+        """Register operators for which a session infers the shapes of another operator, of the default domain."""
+        self._inferred_like.update({(domain, name): like for name in names})
+
+    def contents_inferred(self, *names: str, domain: str = "") -> None:
+        """Register operators whose contents a session computes from known shapes, for the shapes of their readers."""
+        self._contents_inferred.update((domain, name) for name in names)
+
+    def runs_bodies(self, *names: str, domain: str = "", kind: BodyKind) -> None:
+        """Register operators that run bodies, and how the values of these are allocated."""
+        self._bodies.update({(domain, name): kind for name in names})
 
     # -- lookups -----------------------------------------------------------------------------------------------------
 
@@ -270,6 +291,21 @@ class RuntimeKernels:
         """The position of the input that the first output always shares the buffer of; None if there is none."""
         self._scratch.import_modules()
         return self._aliases.find(domain, op, version)
+
+    def find_inferred_like(self, domain: str, op: str) -> str:
+        """The operator whose shapes a session infers for this one; empty for its own."""
+        self._scratch.import_modules()
+        return self._inferred_like.get((domain, op), "")
+
+    def has_contents_inferred(self, domain: str, op: str) -> bool:
+        """Whether a session computes the contents of an operator from known shapes."""
+        self._scratch.import_modules()
+        return (domain, op) in self._contents_inferred
+
+    def find_bodies(self, domain: str, op: str) -> BodyKind | None:
+        """How the bodies of an operator run; None for an operator without bodies."""
+        self._scratch.import_modules()
+        return self._bodies.get((domain, op))
 
     def measured(self) -> set[tuple[str, str]]:
         """(domain, operator) of every kernel with a rule for its temporaries."""

@@ -7,17 +7,24 @@ runtime's package of `opdefs`, see `kernels`.
 from __future__ import annotations
 
 import importlib
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
 
 import attrs
 
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import UnknownNameError
+from shapeinf.graph import Graph
 from shapeinf.memory.runtimes.kernels import KernelOptions
+from shapeinf.memory.runtimes.trace import Event
 from shapeinf.memory.timeline import Timeline
 
 RUNTIMES = {"onnxruntime": "shapeinf.memory.runtimes.onnxruntime.runtime"}
 """The module of each runtime."""
+
+
+Level = Literal["off", "basic", "extended", "all"]
+"""How far a session optimizes a graph."""
 
 
 @attrs.frozen
@@ -30,6 +37,10 @@ class RuntimeOptions:
         file_order: whether nodes run in the order of the file, as in the session that wrote it.
         prepacking: whether constant weights are packed for kernels when the session is created.
         l2_cache_bytes: the second-level cache of a core, in bytes, which decides the blocks of some kernels.
+        pattern: whether later runs with the shapes of an earlier one place their buffers in one block.
+        arena: whether an arena takes regions of memory from the system.
+        optimized: the path of the file that a session wrote of the model after its optimizations, which it runs.
+        optimize: the level at which to write this file here, which needs the runtime; the default runs the file as it is.
     """
 
     threads: int = 1
@@ -37,6 +48,10 @@ class RuntimeOptions:
     file_order: bool = False
     prepacking: bool = True
     l2_cache_bytes: int = KernelOptions().l2_cache_bytes
+    pattern: bool = True
+    arena: bool = True
+    optimized: str | None = None
+    optimize: Level | None = None
 
     @property
     def kernels(self) -> KernelOptions:
@@ -44,13 +59,42 @@ class RuntimeOptions:
         return KernelOptions(self.threads, self.l2_cache_bytes, self.prepacking)
 
 
+@attrs.frozen
+class Run:
+    """One run of a model in a runtime.
+
+    Args:
+        timeline: the nodes in the order in which they run, and the buffers in the order of their allocation: with the
+            roles "weight" and "scratch", those that a session holds and the temporaries of kernels.
+        idle: by name of a buffer, the ranges of program points in which no value of it is needed, though it is kept for
+            a value that is computed later.
+        notes: what the numbers do not tell: assumptions, and what is not counted.
+    """
+
+    timeline: Timeline
+    idle: Mapping[str, tuple[tuple[int, int], ...]]
+    notes: tuple[str, ...] = ()
+
+
 class MemoryRuntime(Protocol):
-    """A runtime: the timeline of the buffers that it allocates in one run."""
+    """A runtime: the buffers of one run, and how it takes memory from the system."""
 
     name: str
 
-    def timeline(self, inference: Inference, options: RuntimeOptions) -> Timeline:
-        """The nodes in the order in which the runtime runs them, and the buffers, in the order of their allocation."""
+    def optimized(self, inference: Inference, options: RuntimeOptions) -> tuple[Graph, RuntimeOptions]:
+        """The graph that a session runs of a model, and the options with its order.
+
+        Raises ModelError for a model that it does not load, MissingPackageError where it is needed and not installed.
+        """
+
+    def run(self, inference: Inference, options: RuntimeOptions) -> Run:
+        """The run of a model, for all sizes."""
+
+    def block(self, events: Sequence[Event]) -> int:
+        """The bytes of the block in which later runs of the same shapes place buffers with these events."""
+
+    def regions(self, runs: Sequence[Sequence[Event]]) -> list[tuple[int, ...]]:
+        """The regions that the arena takes from the system in each of these runs, one after the other."""
 
 
 def load_runtime(name: str) -> MemoryRuntime:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.graph import MISSING, UNUSED, DeclaredType
-from shapeinf.lattice import TensorType, Type
+from shapeinf.lattice import PartialTensor, TensorType, Type
+from shapeinf.memory.runtimes.kernels import RuntimeKernels
 from shapeinf.memory.runtimes.onnxruntime.node_inference import NodeInference, PlannerShape, PlannerType, planner_shape
 from shapeinf.memory.runtimes.onnxruntime.onnx_inference import OnnxRules, inferred_model, value_shapes
 from shapeinf.sharing import cached_property
@@ -31,12 +32,19 @@ class KnownShapes:
         proto: onnx.GraphProto | None,
         onnx_rules: OnnxRules | None,
         outer: Mapping[str, PlannerShape],
+        kernels: RuntimeKernels,
     ) -> None:
-        """`proto` is the graph with the shapes that onnx infers, `outer` has those of the outer values that it reads."""
+        """`kernels` say what a session infers of its own operators.
+
+        `proto` is the graph with the shapes that onnx infers, `outer` has those of the outer values that it reads.
+        """
         self.inference = inference
         self.compiled = inference.compiled
         self.proto = proto
         self.onnx_rules = onnx_rules
+        self.kernels = kernels
+        self.contents: dict[str, PartialTensor] = {}
+        """The computed contents that a session propagates: whole numbers alone."""
         self.shapes: dict[str, PlannerShape] = dict(outer)
         graph = self.compiled.graph
         for name, constant in graph.constants.items():
@@ -49,10 +57,10 @@ class KnownShapes:
         self._visit_nodes()
 
     @classmethod
-    def of_model(cls, inference: Inference) -> KnownShapes:
+    def of_model(cls, inference: Inference, kernels: RuntimeKernels) -> KnownShapes:
         """The shapes of the values of a model."""
         model = inferred_model(inference.compiled.graph)
-        return cls(inference, model and model.graph, None if model is None else OnnxRules(model), {})
+        return cls(inference, model and model.graph, None if model is None else OnnxRules(model), {}, kernels)
 
     def of_body(self, step: NodeStep, name: str, body: Inference) -> KnownShapes:
         """The shapes of the values of a body (the attribute `name`) of a node of this graph."""
@@ -61,7 +69,7 @@ class KnownShapes:
             None if node is None else next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
         )
         outer = {value: self.shapes.get(value) for value in body.compiled.graph.free_names()}
-        return KnownShapes(body, proto, self.onnx_rules, outer)
+        return KnownShapes(body, proto, self.onnx_rules, outer, self.kernels)
 
     def find(self, slot: int) -> PlannerShape:
         """The shape of a value; None for an unknown rank."""
@@ -78,30 +86,44 @@ class KnownShapes:
             )
 
     def _visit_nodes(self) -> None:
-        """Infer the outputs of one node after the other, where they are not known."""
+        """Infer the outputs of one node after the other."""
         rules = NodeInference(self.compiled)
         for index in range(len(self.compiled.rows)):
             step = self.compiled.step(index)
+            types = [None if slot == MISSING else self._type(slot) for slot in step.arguments]
+            self._propagate_contents(step, types, rules)
             outputs = [(position, slot) for position, slot in enumerate(step.outputs) if slot != UNUSED]
             if all(_is_complete(self.find(slot)) for _, slot in outputs):
                 continue
-            types = [None if slot == MISSING else self._type(slot) for slot in step.arguments]
-            shapes = self._infer_by_onnx(index, types)
-            if shapes is None:
-                shapes = rules.infer(step, types)
+            shapes = self._infer(step, types, rules)
             for position, slot in outputs:
                 self._merge(self.compiled.names[slot], shapes.get(position))
 
-    def _infer_by_onnx(self, index: int, types: Sequence[PlannerType | None]) -> Mapping[int, PlannerShape] | None:
-        """What onnx infers of the outputs of a node; None where it does not have the operator."""
-        node = self._proto_of(index)
-        return None if node is None or self.onnx_rules is None else self.onnx_rules.infer(node, types)
+    def _infer(
+        self, step: NodeStep, types: Sequence[PlannerType | None], rules: NodeInference
+    ) -> Mapping[int, PlannerShape]:
+        """The shapes of the outputs of a node: by onnx where it has the operator."""
+        like = self.kernels.find_inferred_like(step.operation.kind.domain, step.operation.kind.op)
+        node = self._proto_of(step.index)
+        shapes = None if node is None or self.onnx_rules is None else self.onnx_rules.infer(node, types, like)
+        if shapes is None or (like and len(step.outputs) > 1):
+            return {**rules.infer(step, types, "" if shapes else like), **(shapes or {})}
+        return shapes
+
+    def _propagate_contents(self, step: NodeStep, types: Sequence[PlannerType | None], rules: NodeInference) -> None:
+        """Compute the contents of an output that a session computes, where they follow from numbers."""
+        kind = step.operation.kind
+        if self.kernels.has_contents_inferred(kind.domain, kind.op):
+            contents = rules.contents(step, types)
+            if contents is not None:
+                self.contents[self.compiled.names[step.outputs[0]]] = contents
 
     def _type(self, slot: int) -> PlannerType:
         """What a rule may know of a value: its element type, its shape here, and the contents of an initializer."""
         value = self._inferred(slot)
         dtype = value.dtype if isinstance(value, TensorType) else None
-        return PlannerType(dtype, self.find(slot), self.compiled.graph.constants.get(self.compiled.names[slot]))
+        name = self.compiled.names[slot]
+        return PlannerType(dtype, self.find(slot), self.compiled.graph.constants.get(name) or self.contents.get(name))
 
     def _inferred(self, slot: int) -> Type | None:
         table = self.inference.table

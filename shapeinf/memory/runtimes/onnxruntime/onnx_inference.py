@@ -63,16 +63,20 @@ class OnnxRules:
         self._imports = list(model.opset_import)
         self._ir_version = model.ir_version
 
-    def infer(self, node: onnx.NodeProto, types: Sequence[PlannerType | None]) -> Mapping[int, PlannerShape] | None:
+    def infer(
+        self, node: onnx.NodeProto, types: Sequence[PlannerType | None], like: str = ""
+    ) -> Mapping[int, PlannerShape] | None:
         """The shapes of the outputs of a node, by position; none where its rule fails, and for a node with bodies.
 
-        None for an operator that onnx does not have.
+        `like` is the operator of the default domain whose rule applies. None for an operator that onnx does not have.
         """
         from onnx import shape_inference
 
-        schema = _schema(node.op_type, self._versions.get(node.domain, 1), node.domain)
+        domain, op = ("", like) if like else (node.domain, node.op_type)
+        schema = _schema(op, self._versions.get(domain, 1), domain)
         if schema is None:
             return None
+        node = _renamed(node, schema) if like else node
         if any(attribute.HasField("g") for attribute in node.attribute):
             return {}
         known = {name: value for name, value in zip(node.input, types, strict=False) if value is not None}
@@ -159,6 +163,15 @@ def _schema(op: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
         return defs.get_schema(op, version, domain)
     except defs.SchemaError:
         return None
+
+
+def _renamed(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
+    """The node as one of another operator, without the inputs and attributes that this one does not have."""
+    from onnx import helper
+
+    renamed = helper.make_node(schema.name, node.input[: schema.max_input], node.output[: schema.max_output])
+    renamed.attribute.extend(attribute for attribute in node.attribute if attribute.name in schema.attributes)
+    return renamed
 
 
 def _type_proto(value: PlannerType) -> onnx.TypeProto:

@@ -1,7 +1,7 @@
 """The order in which onnxruntime runs the nodes of a graph: depth first from the nodes without readers.
 
-Measured with `execution_order` at its default; docs/runtime-memory.md describes it. A file that a session wrote after it
-changed the graph is in this order already, but the order is found again when that file is loaded.
+Measured with `execution_order` at its default; docs/runtime-memory.md describes it. A file that a session wrote after
+it changed the graph is in this order already, but the order is found again when that file is loaded.
 """
 
 from __future__ import annotations

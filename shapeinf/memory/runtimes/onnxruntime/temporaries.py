@@ -20,11 +20,15 @@ from shapeinf.memory.runtimes.protocol import RuntimeOptions
 
 @attrs.frozen
 class Temporaries:
-    """Bytes of temporaries: before the outputs are allocated, and beside them; `cause` says why some are not known."""
+    """Bytes of temporaries: without the outputs, and beside them; `cause` says why some are not known.
+
+    `first` says that those beside the outputs are allocated before them.
+    """
 
     before: tuple[DimSize | None, ...] = ()
     beside: tuple[DimSize | None, ...] = ()
     cause: str = ""
+    first: bool = False
 
 
 def find_temporaries(
@@ -40,7 +44,8 @@ def find_temporaries(
     except NotKnown as unknown:
         return Temporaries(beside=(None,), cause=unknown.reason)
     before = _largest([scratch.before_outputs for scratch in scratches])
-    return Temporaries(before, _largest([scratch.with_outputs for scratch in scratches]))
+    beside = _largest([scratch.with_outputs for scratch in scratches])
+    return Temporaries(before, beside, first=scratches[0].first)
 
 
 def kernel_context(

@@ -6,24 +6,27 @@ buffer that is used again stays allocated in between. A value that nothing reads
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import DimSize, ceildiv
+from shapeinf.formats.onnx.external_tensors import external_parts
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Shape, TensorType, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
+from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
 from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
-from shapeinf.memory.runtimes.onnxruntime.temporaries import find_temporaries
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
+from shapeinf.memory.runtimes.protocol import Run, RuntimeOptions
+from shapeinf.memory.sizes import Size
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 
 
@@ -40,67 +43,113 @@ class Allocation:
     cause: str = ""
     death: int | None = None
     values: list[str] = attrs.Factory(list)
+    needed: dict[int, list[int]] = attrs.Factory(dict)
+    """By value, the program points of its producer and of its last reader."""
+
+    def gaps(self) -> tuple[tuple[int, int], ...]:
+        """The ranges of program points at which no value is needed, although it is not freed."""
+        covered = self.birth
+        gaps: list[tuple[int, int]] = []
+        for first, last in sorted(self.needed.values()):
+            if first > covered:
+                gaps.append((covered, first))
+            covered = max(covered, last + 1)
+        return tuple(gaps)
 
 
 class Walk:
     """The program points and allocations of a run."""
 
-    def __init__(self, inference: Inference, kernels: RuntimeKernels, options: RuntimeOptions) -> None:
-        """Nothing has run."""
+    def __init__(
+        self,
+        inference: Inference,
+        kernels: RuntimeKernels,
+        options: RuntimeOptions,
+        run_bodies: Callable[[GraphRun, NodeStep], list[Allocation]],
+    ) -> None:
+        """Nothing has run. `run_bodies` runs those of a node, and returns the buffers in use until the node ends."""
+        self.run_bodies = run_bodies
         self.inference = inference
         self.kernels = kernels
         self.options = options
         self.builder = TimelineBuilder(inference)
         self.points: list[ProgramPoint] = []
         self.allocations: list[Allocation] = []
+        self.graphs: list[GraphRun] = []
+        """The graphs that ran, bodies included."""
 
-    def timeline(self) -> Timeline:
+    def run(self) -> Run:
         """The whole run of the model."""
         instance = GraphInstance((self.inference,))
-        GraphRun(self, instance, KnownShapes.of_model(self.inference)).run()
+        GraphRun(self, instance, KnownShapes.of_model(self.inference, self.kernels)).run()
         end = len(self.points)
-        return Timeline(tuple(self.points), tuple([_buffer(item, end) for item in self.allocations]))
+        self._add_inputs(instance)
+        buffers = tuple([_buffer(item, end) for item in self.allocations])
+        gaps = {item.name: item.gaps() for item in self.allocations}
+        return Run(Timeline(tuple(self.points), buffers), {name: idle for name, idle in gaps.items() if idle})
+
+    def _add_inputs(self, instance: GraphInstance) -> None:
+        """Add the buffers of the caller, which are not rounded up, and those that the session holds."""
+        graph, slots = self.inference.compiled.graph, self.inference.compiled.slots
+        for name in graph.inputs:
+            if name not in graph.constants:
+                size = self.builder.size(LiveRange(name, instance, slots[name], "input", 0, 0))
+                self.allocations.append(Allocation(name, size.bytes, 0, "input", cause=size.cause))
+        held = HeldWeights(external_parts(graph))
+        for run in self.graphs:
+            for name, size in held.buffers(run):
+                self.allocate(Allocation(name, size.bytes, 0, "weight", cause=size.cause))
 
     @property
     def now(self) -> int:
         """The index of the next program point."""
         return len(self.points)
 
+    def round_up(self, size: DimSize) -> DimSize:
+        """The bytes that the allocator takes."""
+        return self.kernels.alignment * ceildiv(size, self.kernels.alignment)
+
     def allocate(self, allocation: Allocation) -> Allocation:
         """Add a buffer, whose size is rounded up as the allocator does."""
-        if allocation.size is not None:
-            allocation.size = self.kernels.alignment * ceildiv(allocation.size, self.kernels.alignment)
+        allocation.size = None if allocation.size is None else self.round_up(allocation.size)
         self.allocations.append(allocation)
         return allocation
-
-    def add_temporaries(self, node: str, sizes: Sequence[DimSize | None], cause: str = "") -> None:
-        """Add the temporaries of a node at the next program point."""
-        for size in sizes:
-            name = f"temporaries of {node}"
-            self.allocate(Allocation(name, size, self.now, "scratch", cause=cause, death=self.now + 1))
 
 
 class GraphRun:
     """A run of one graph: of the model, or of a body."""
 
-    def __init__(self, walk: Walk, instance: GraphInstance, known: KnownShapes) -> None:
-        """Plans the buffers; nothing has run."""
+    def __init__(
+        self,
+        walk: Walk,
+        instance: GraphInstance,
+        known: KnownShapes,
+        *,
+        passed_on: Collection[int] = (),
+        allocates_outputs: bool = True,
+    ) -> None:
+        """Plans the buffers; nothing has run. `passed_on` as in `PlannedGraph`.
+
+        The node of a body that does not allocate its outputs has buffers for them.
+        """
         self.walk = walk
         self.instance = instance
         self.known = known
         self.compiled = compiled = instance.compiled
         stored = {i for i in range(len(compiled.rows)) if _is_stored(compiled.step(i))}
-        order = execution_order(compiled, stored, as_file=walk.options.file_order)
+        order = execution_order(compiled, stored, as_file=walk.options.file_order and not instance.inner)
         self.steps = [compiled.step(index) for index in order]
         self.outputs = {compiled.slots[name] for name in compiled.graph.outputs}
         computed = {slot for step in self.steps for slot in step.outputs if slot != UNUSED}
         self.held = set(range(len(compiled.names))) - computed
         self.constants = self._constants(stored)
-        planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held)
+        planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held, passed_on)
         self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
+        self.external = self.held | (set() if allocates_outputs else self.outputs)
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
+        walk.graphs.append(self)
 
     def _constants(self, stored: Collection[int]) -> set[int]:
         """The slots of the initializers."""
@@ -137,53 +186,86 @@ class GraphRun:
     # -- the run -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run all nodes; buffers that remain are freed at the end of the graph."""
+        """Run all nodes."""
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 
+    def end(self, kept: Collection[int] = ()) -> None:
+        """Free all buffers at the end of a body, but those of the `kept` values."""
+        keep = {self.buffer[slot] for slot in kept}
+        for buffer, allocation in self.allocated.items():
+            if allocation.death is None and buffer not in keep:
+                allocation.death = self.walk.now
+
     def _run_node(self, position: int, step: NodeStep) -> None:
-        walk, name = self.walk, self.instance.path + step.site
-        point = ProgramPoint(name, step.operation.kind.op)
-        temporaries = find_temporaries(walk.kernels, self.instance, step, self.constants, walk.options)
+        point = ProgramPoint(self.instance.path + step.site, step.operation.kind.op)
+        held = self._run_bodies(step)
+        temporaries = Temporaries() if held is not None else self._temporaries(step)
         if temporaries.before:
-            walk.add_temporaries(name, temporaries.before)
-            walk.points.append(point)
-        for slot in step.outputs:
-            if slot != UNUSED:
-                self._write(slot, position)
-        walk.add_temporaries(name, temporaries.beside, temporaries.cause)
-        walk.points.append(point)
+            self._add_temporaries(point, temporaries.before)
+            self.walk.points.append(point)
+        if temporaries.first:
+            self._add_temporaries(point, temporaries.beside)
+        self.write_outputs(step)
+        if not temporaries.first:
+            self._add_temporaries(point, temporaries.beside, temporaries.cause)
+        self.walk.points.append(point)
+        for allocation in held or ():
+            allocation.death = self.walk.now
         self._free(position)
 
-    def _write(self, slot: int, position: int) -> None:
-        """Allocate the buffer of an output, unless it exists."""
+    def _run_bodies(self, step: NodeStep) -> list[Allocation] | None:
+        """Run the bodies of a node; what they leave until the node ends, None for a node without bodies."""
+        has_bodies = step.operation.bodies or any(step.index in run.children for run in self.instance.runs)
+        return self.walk.run_bodies(self, step) if has_bodies else None
+
+    def _temporaries(self, step: NodeStep) -> Temporaries:
+        return find_temporaries(self.walk.kernels, self.instance, step, self.constants, self.walk.options)
+
+    def _add_temporaries(self, point: ProgramPoint, sizes: Sequence[DimSize | None], cause: str = "") -> None:
+        """Add the temporaries of a node at the next program point."""
+        name, now = f"temporaries of {point.node}", self.walk.now
+        for size in sizes:
+            self.walk.allocate(Allocation(name, size, now, "scratch", cause=cause, death=now + 1))
+
+    def write_outputs(self, step: NodeStep) -> None:
+        """Allocate the buffers of the outputs of a node, unless they exist."""
+        for slot in step.outputs:
+            if slot != UNUSED:
+                self._write(slot)
+
+    def _write(self, slot: int) -> None:
         buffer = self.buffer[slot]
-        if buffer in self.held:
+        if buffer in self.external:
             return
         known = self.allocated.get(buffer)
-        if known is not None and known.death is None:
-            known.values.append(self.compiled.names[slot])
-            return
-        self.allocated[buffer] = self.walk.allocate(self._allocation(slot))
+        if known is None or known.death is not None:
+            known = self.allocated[buffer] = self.walk.allocate(self.allocation(slot))
+        else:
+            known.values.append(self.instance.path + self.compiled.names[slot])
+        known.needed[slot] = [self.walk.now, self.walk.now]
 
     def _free(self, position: int) -> None:
-        """Free the buffers that no later node reads."""
-        step = self.steps[position]
-        for slot in step.inputs:
-            if slot == MISSING:
+        """Free the buffers that no later node reads, after the node at this position."""
+        for slot in self.steps[position].inputs:
+            allocation = None if slot == MISSING else self.allocated.get(self.buffer[slot])
+            if allocation is None or allocation.death is not None:
                 continue
-            buffer = self.buffer[slot]
-            allocation = self.allocated.get(buffer)
-            if allocation is not None and allocation.death is None and self.last_reader[buffer] == position:
-                if buffer not in self.outputs:
-                    allocation.death = self.walk.now
+            allocation.needed.setdefault(slot, [self.walk.now - 1, 0])[1] = self.walk.now - 1
+            if self.last_reader[self.buffer[slot]] == position and self.buffer[slot] not in self.outputs:
+                allocation.death = self.walk.now
 
-    def _allocation(self, slot: int) -> Allocation:
-        name = self.instance.path + self.compiled.names[slot]
+    def allocation(self, slot: int, name: str = "") -> Allocation:
+        """A buffer of the size of a value, from the next program point on."""
+        name = name or self.instance.path + self.compiled.names[slot]
         role: Role = "output" if slot in self.outputs and not self.instance.inner else "activation"
-        size, tensor = self.walk.builder.size(LiveRange(name, self.instance, slot, role, 0, 0)), self._tensor(slot)
+        size, tensor = self.size(slot), self._tensor(slot)
         dtype, shape = (None, Shape.unknown()) if tensor is None else (tensor.dtype, tensor.shape)
         return Allocation(name, size.bytes, self.walk.now, role, dtype, shape, size.cause, None, [name])
+
+    def size(self, slot: int) -> Size:
+        """The bytes of a value, the most of all trips."""
+        return self.walk.builder.size(LiveRange("", self.instance, slot, "activation", 0, 0))
 
 
 def _is_stored(step: NodeStep) -> bool:

@@ -1,0 +1,159 @@
+"""The bodies of a node in a run: branches, loops, and scans over slices. Measured on small cases.
+
+Each body is a graph of its own, with its own plan and free buffers, and its temporaries end with it. A body is walked
+once: in a loop that is a later trip, with the values of the trip before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.diagnostics import possible_bodies
+from shapeinf.engine.runs import trips
+from shapeinf.expr import DimSize
+from shapeinf.memory.liveness import GraphInstance, LiveRange
+from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, GraphRun
+from shapeinf.solver.long_dims import product_of, sum_dims
+
+NUMBER_AND_CONDITION = 2
+"""The inputs of a loop, and of its body, before the carried values; their buffers are of one unit of the allocator."""
+
+
+def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
+    """Run the bodies of a node; returns the buffers that are in use until the node ends."""
+    kind = step.operation.kind
+    bodies = _bodies(outer, step)
+    how = outer.walk.kernels.find_bodies(kind.domain, kind.op)
+    if not bodies:
+        return [] if how is None else [_unknown_body(outer, step)]
+    if how == "loop":
+        return _Loop(outer, step, bodies).run()
+    if how == "scan":
+        return _Scan(outer, step, bodies).run()
+    for name, instance in bodies.items():
+        inner = GraphRun(outer.walk, instance, outer.known.of_body(step, name, instance.runs[0]))
+        inner.run()
+        inner.end()  # the results are in the outputs of the node, which are allocated after all branches here
+    return []
+
+
+def _bodies(outer: GraphRun, step: NodeStep) -> Mapping[str, GraphInstance]:
+    """The bodies of a node that may run, with all their trips."""
+    children = [possible_bodies(run, step.index) for run in outer.instance.runs]
+    names = dict.fromkeys(name for bodies in children for name in bodies)
+    runs = {name: [run for bodies in children if name in bodies for run in trips(bodies[name])] for name in names}
+    return {name: GraphInstance(tuple(found), found[0].path, True) for name, found in runs.items() if found}
+
+
+def _unknown_body(outer: GraphRun, step: NodeStep) -> Allocation:
+    reasons = (run.reasons[step.index] for run in outer.instance.runs if step.index in run.reasons)
+    cause = ": ".join(["the bodies of this node were not inferred", *list(reasons)[:1]])
+    return outer.walk.allocate(Allocation(f"{outer.instance.path}{step.site}/", None, outer.walk.now, cause=cause))
+
+
+class _Loop:
+    """A loop in a later trip: the carried values of the trip before, those of this trip, and all slices so far."""
+
+    def __init__(self, outer: GraphRun, step: NodeStep, bodies: Mapping[str, GraphInstance]) -> None:
+        self.outer = outer
+        self.walk = outer.walk
+        self.step = step
+        ((name, self.instance),) = bodies.items()
+        body = self.instance.compiled
+        self.formal = [body.slots[value] for value in body.graph.inputs]
+        self.results = [body.slots[value] for value in body.graph.outputs][1:]
+        self.carried = len(self.formal) - NUMBER_AND_CONDITION
+        known = outer.known.of_body(step, name, self.instance.runs[0])
+        self.inner = GraphRun(self.walk, self.instance, known, passed_on=self.formal[1:])
+
+    def run(self) -> list[Allocation]:
+        """Walk the trip; returns what is in use until the loop ends."""
+        kept = [self._allocate(f"{name} of {self.step.site}", 1) for name in ("trip number", "condition")]
+        kept += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
+        old = list(self._old_values())
+        self.inner.run()
+        self.inner.end(self.results)
+        for allocation in old:
+            allocation.death = self.walk.now
+        return [*kept, *(a for a in self.inner.allocated.values() if a.death is None)]
+
+    @property
+    def _slices(self) -> list[int]:
+        return self.results[self.carried :]
+
+    def _old_values(self) -> Iterator[Allocation]:
+        """The carried values of the trip before; those of the first trip are the caller's."""
+        if self._trips == 1:
+            return
+        for formal, result in zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False):
+            if self.inner.buffer[result] not in self.inner.external:
+                name = f"{self._name(formal)} of the trip before"
+                yield self.walk.allocate(self.inner.allocation(formal, name))
+
+    def _earlier_slices(self, slot: int) -> DimSize | None:
+        """The bytes of the slices of all trips before this one, each in a buffer of its own."""
+        amounts = []
+        for number, run in enumerate(self.instance.runs):  # the last trip is first
+            each = self.walk.builder.size(
+                LiveRange("", GraphInstance((run,), "", True), slot, "activation", 0, 0)
+            ).bytes
+            count = run.repeated.trips - 1 if number == 0 else run.repeated.trips
+            amount = None if each is None else product_of(run.store, (self.walk.round_up(each), count))
+            if amount is None:
+                return None
+            amounts.append(amount)
+        return sum_dims(self.walk.inference.store.scope, amounts)
+
+    @property
+    def _trips(self) -> DimSize:
+        return sum_dims(self.walk.inference.store.scope, [run.repeated.trips for run in self.instance.runs])
+
+    def _allocate(self, name: str, size: DimSize | None) -> Allocation:
+        cause = "" if size is not None else "the number of trips, or the size of a slice, is not known"
+        return self.walk.allocate(Allocation(self.instance.path + name, size, self.walk.now, cause=cause))
+
+    def _name(self, slot: int) -> str:
+        return self.instance.compiled.names[slot]
+
+
+class _Scan:
+    """A scan: the body writes its slices into the outputs, and its states alternate between two buffers."""
+
+    def __init__(self, outer: GraphRun, step: NodeStep, bodies: Mapping[str, GraphInstance]) -> None:
+        self.outer = outer
+        self.step = step
+        ((self.name, self.instance),) = bodies.items()
+        attributes = step.operation.kind.attrs
+        sliced = attributes.get("num_scan_inputs")
+        self.states = len(self.instance.compiled.graph.inputs) - (sliced if isinstance(sliced, int) else 0)
+        self.moved = [
+            *_moved(step.arguments[self.states :], attributes.get("scan_input_axes")),
+            *_moved(step.outputs[self.states :], attributes.get("scan_output_axes")),
+        ]
+        """The operands whose slices are not along the first axis: a transposed copy is in use for each."""
+
+    def run(self) -> list[Allocation]:
+        """Walk one trip beside the outputs; returns what is in use until the scan ends."""
+        outer = self.outer
+        outer.write_outputs(self.step)
+        kept = [self._copy(outer, slot, "transposed copy of") for slot in self.moved]
+        known = outer.known.of_body(self.step, self.name, self.instance.runs[0])
+        inner = GraphRun(outer.walk, self.instance, known, allocates_outputs=False)
+        states = [self.instance.compiled.slots[value] for value in self.instance.compiled.graph.outputs[: self.states]]
+        kept += [self._copy(inner, slot, f"{which} state") for slot in states for which in ("previous", "next")]
+        inner.run()
+        inner.end()
+        return kept
+
+    def _copy(self, run: GraphRun, slot: int, title: str) -> Allocation:
+        name = f"{run.instance.path}{title} {run.compiled.names[slot]}"
+        return self.outer.walk.allocate(attrs.evolve(run.allocation(slot, name), role="activation"))
+
+
+def _moved(slots: Sequence[int], axes: object) -> list[int]:
+    """The slots whose axis is not the first one."""
+    listed = axes if isinstance(axes, tuple) else ()
+    return [slot for slot, axis in zip(slots, listed, strict=False) if axis != 0 and slot >= 0]

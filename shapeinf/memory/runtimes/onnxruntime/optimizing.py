@@ -1,0 +1,70 @@
+"""The file that a session of onnxruntime writes: the graph that it runs, after its optimizations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from tempfile import TemporaryDirectory
+
+from shapeinf.errors import MissingPackageError, ModelError
+from shapeinf.formats import load
+from shapeinf.formats.read_files import files_of, open_source
+from shapeinf.graph import Graph
+from shapeinf.memory.runtimes.protocol import Level
+
+_LEVELS = {
+    "off": "ORT_DISABLE_ALL",
+    "basic": "ORT_ENABLE_BASIC",
+    "extended": "ORT_ENABLE_EXTENDED",
+    "all": "ORT_ENABLE_ALL",
+}
+
+
+def optimize(graph: Graph, level: Level) -> Graph:
+    """The graph that a session runs at a level of optimization, as the session writes it.
+
+    Raises MissingPackageError without onnxruntime, ModelError for a model that it does not load.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingPackageError("memory of an optimized model", "onnxruntime", "verify") from error
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[level])
+    with TemporaryDirectory() as folder:
+        options.optimized_model_filepath = os.path.join(folder, "optimized.onnx")
+        try:
+            onnxruntime.InferenceSession(_model(graph), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            cause = " ".join(str(error).split())
+            raise ModelError(f"onnxruntime does not load it: {cause}", node=graph.source) from error
+        with open(options.optimized_model_filepath, "rb") as file:
+            return load(file.read())
+
+
+def _model(graph: Graph) -> str | bytes:
+    """The path of the model, for its data in other files, else its bytes."""
+    files = files_of(graph)
+    if graph.model is None and files.path is not None and files.path in files.states:
+        files.check_file(files.path)
+        return files.path
+    if isinstance(graph.model, bytes):
+        return graph.model
+    if graph.model is not None:
+        return bytes(graph.model.SerializeToString())
+    with open_source(graph) as buffer:
+        return buffer[:]
+
+
+def is_unchanged(graph: Graph, written: Graph, constants: Collection[tuple[str, str]]) -> bool:
+    """Whether a session wrote a graph as it is, so that its order of execution differs from that of the file.
+
+    `constants` are the (domain, operator) of nodes that become initializers in any case.
+    """
+    return _nodes(graph, constants) == _nodes(written, constants)
+
+
+def _nodes(graph: Graph, constants: Collection[tuple[str, str]]) -> list[tuple[object, ...]]:
+    nodes = [node for node in graph.nodes if (node.domain, node.op) not in constants]
+    return [(node.domain, node.op, node.inputs, node.outputs) for node in nodes]

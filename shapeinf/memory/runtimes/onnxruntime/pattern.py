@@ -1,0 +1,49 @@
+"""The memory pattern of onnxruntime: later runs with the input shapes of a first run place its buffers in one block."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable
+
+from shapeinf.memory.runtimes.trace import Event
+
+ALIGNMENT = 256
+"""Offsets in a block are multiples of it."""
+
+
+def block_size(events: Iterable[Event]) -> int:
+    """The bytes of the block in which these buffers are placed, in the order of their allocation.
+
+    Each is placed into the smallest gap that fits, the first of equal ones; the space from the last block to the
+    highest end that was ever reached is the last gap. Where nothing fits, the block grows.
+
+    >>> block_size([Event(0, 256), Event(1, 512), Event(0, 256, frees=True), Event(2, 200)])
+    768
+    """
+    placed: list[tuple[int, int, int]] = []
+    where: dict[int, tuple[int, int, int]] = {}
+    total = 0
+    for event in events:
+        if event.size == 0:
+            continue
+        if event.frees:
+            placed.remove(where.pop(event.buffer))
+            continue
+        size = -(-event.size // ALIGNMENT) * ALIGNMENT
+        offset = _best_offset(placed, size, total)
+        where[event.buffer] = (offset, offset + size, event.buffer)
+        insort(placed, where[event.buffer])
+        total = max(total, offset + size)
+    return total
+
+
+def _best_offset(placed: list[tuple[int, int, int]], size: int, total: int) -> int:
+    """The start of the smallest gap that fits, else the end of the last buffer."""
+    end, best, least = 0, None, 0
+    for start, stop, _ in placed:
+        if start - end >= size and (best is None or start - end < least):
+            best, least = end, start - end
+        end = stop
+    if total - end >= size and (best is None or total - end < least):
+        best = end
+    return end if best is None else best
