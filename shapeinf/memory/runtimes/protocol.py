@@ -40,7 +40,7 @@ class RuntimeOptions:
         pattern: whether later runs with the shapes of an earlier one place their buffers in one block.
         arena: whether an arena takes regions of memory from the system.
         optimized: the path of the file that a session wrote of the model after its optimizations, which it runs.
-        optimize: the level at which to write this file here, which needs the runtime; the default runs the file as it is.
+        optimize: the level at which to write this file here, which needs the runtime; None to run the model as it is.
     """
 
     threads: int = 1

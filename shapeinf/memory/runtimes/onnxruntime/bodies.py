@@ -73,11 +73,9 @@ class _Loop:
         """Walk the trip; returns what is in use until the loop ends."""
         kept = [self._allocate(f"{name} of {self.step.site}", 1) for name in ("trip number", "condition")]
         kept += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
-        old = list(self._old_values())
+        kept += self._old_values()
         self.inner.run()
-        self.inner.end(self.results)
-        for allocation in old:
-            allocation.death = self.walk.now
+        self.inner.end([slot for slot in self.results if self.inner.width(slot) is not None])  # sequences are moved
         return [*kept, *(a for a in self.inner.allocated.values() if a.death is None)]
 
     @property
