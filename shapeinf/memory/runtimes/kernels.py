@@ -312,6 +312,16 @@ class RuntimeKernels:
         self._scratch.import_modules()
         return self._scratch.operators()
 
+    def replaced(self) -> set[tuple[str, str]]:
+        """(domain, operator) of every operator that the runtime replaces by others."""
+        self._scratch.import_modules()
+        return set(self._rewritten)
+
+    def supporting(self, dtype: str) -> set[tuple[str, str]]:
+        """(domain, operator) of every operator with a kernel for an element type that most lack."""
+        self._scratch.import_modules()
+        return {key for key, dtypes in self._types.items() if dtype in dtypes}
+
     @property
     def problems(self) -> list[str]:
         """Messages about modules with rules that could not be imported."""

@@ -1,0 +1,182 @@
+"""The kernels of onnxruntime: what rules predict against what runs allocate, and formulas against numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shapeinf.errors import NotKnown
+from shapeinf.memory.runtimes.kernels import KernelContext, KernelOptions, RuntimeKernels, Scratch
+from shapeinf.runtime.allocation_counter import AllocationCounter, Allocations, SessionOptions, counter_obstacle
+from shapeinf.runtime.protocol import Refusal
+from tests.memory.runtimes.kernel_cases import Case, cases
+from tests.memory.runtimes.kernel_models import MS, Input, context, held, infer, kernels, peak, rounded
+from tests.memory.runtimes.test_kernel_table import MEASURED, base_name, domain_of
+from tests.vectors import need
+
+VERSION = "1.32.0"
+"""The version of onnxruntime that the rules describe."""
+THREADS = (1, 2, 3)
+BYTES_OF_A_THREAD = 128
+"""What a session holds for each thread but the first one."""
+UNPACKED = {"session.disable_prepacking": "1"}
+
+
+@pytest.fixture(scope="module")
+def counter() -> Iterator[AllocationCounter]:
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be measured")
+    obstacle = counter_obstacle()
+    if onnxruntime.__version__ != VERSION:
+        obstacle = f"the rules are those of onnxruntime {VERSION}, not of {onnxruntime.__version__}"
+    if obstacle:
+        warnings.warn(f"kernels are not measured: {obstacle}", stacklevel=2)
+        pytest.skip(obstacle)
+    with AllocationCounter() as running:
+        yield running
+
+
+def differences(case: Case, folder: Path, counter: AllocationCounter) -> Iterator[str]:
+    """What a session of this case allocates, where the rules predict something else."""
+    sessions = [(threads, True) for threads in THREADS] + [(1, False)]
+    options = [SessionOptions(threads=t, runs=2, entries={} if packs else UNPACKED) for t, packs in sessions]
+    try:
+        measured = counter.measure_all(str(case.save(folder)), case.feeds(), options)
+    except Refusal as refusal:
+        yield f"{case.label}: {refusal}"
+        return
+    result = infer(case)
+    for (threads, packs), allocations in zip(sessions, measured, strict=True):
+        call = context(result, threads, packs)
+        yield from disagreements(case, call, allocations)
+
+
+def disagreements(case: Case, call: KernelContext, allocations: Allocations) -> Iterator[str]:
+    options = call.options
+    scratch = kernels().find_scratch(call)
+    predicted, observed = peak(scratch, allocations.outputs), allocations.peaks[-1]
+    if predicted != observed and not (scratch.is_bound and predicted > observed):
+        yield f"{case.label}, {options}: {predicted} bytes predicted, {observed} at the peak"
+    total = held(call, case) + BYTES_OF_A_THREAD * (options.threads - 1)
+    if total != allocations.held:
+        yield f"{case.label}, {options}: {total} bytes predicted, {allocations.held} held"
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_kernels_allocate_what_the_rules_predict(part: int, counter: AllocationCounter, tmp_path: Path) -> None:
+    """A slice of the cases; the slow test has all of them."""
+    chosen = np.random.default_rng(part).permutation(cases(part))[:24]
+    assert [text for case in chosen for text in differences(case, tmp_path, counter)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 16))
+def test_all_kernels_allocate_what_the_rules_predict(seed: int, counter: AllocationCounter, tmp_path: Path) -> None:
+    assert [text for case in cases(seed) for text in differences(case, tmp_path, counter)] == []
+
+
+def totals(scratch: Scratch, binding: dict[str, int]) -> list[int]:
+    sides = (scratch.before_outputs, scratch.with_outputs)
+    return [sum(rounded(size, binding) for size in sizes) for sizes in sides]
+
+
+NUMBERS_ONLY = {
+    "QLinearConv variable": "the size of a kernel decides which one runs",
+    "Conv 1x1 ": "the size of a kernel decides which one runs",
+    "Resize sizes": "the sizes of the output are numbers, and those of the input are not",
+    "Resize uint8": "the sizes of the output are numbers, and those of the input are not",
+}
+"""Cases whose temporaries are not known with symbols for all sizes, with the reason."""
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("part", range(6))
+def test_formulas_have_the_values_of_numbers(part: int, threads: int) -> None:
+    """With a symbol for each size of an input, the formula at these sizes is what the rule returns for numbers."""
+    for case in cases(part)[part::6]:
+        expected = kernels().find_scratch(context(infer(case), threads))
+        call = context(infer(case, symbolic=True), threads)
+        try:
+            scratch = kernels().find_scratch(call)
+        except NotKnown:
+            assert case.label.startswith(tuple(NUMBERS_ONLY)), case.label
+            continue
+        values = totals(scratch, case.binding())
+        if scratch.is_bound:
+            assert all(a >= b for a, b in zip(values, totals(expected, {}), strict=True)), case.label
+        else:
+            assert values == totals(expected, {}), case.label
+
+
+@pytest.mark.parametrize("label", sorted(label for label, entry in MEASURED.items() if entry == {"scratch": 0}))
+def test_operators_without_temporaries_have_a_rule(label: str) -> None:
+    """The table has no sizes for these."""
+    need(MEASURED, "runtime_memory/scratch.json")
+    key = (domain_of(label), base_name(label))
+    assert key in kernels().measured() or key in kernels().replaced()
+
+
+def installed_kernels() -> dict[tuple[str, str], list[Any]]:
+    """The kernels for processors in the installed onnxruntime."""
+    module = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
+    listed: dict[tuple[str, str], list[Any]] = {}
+    for kernel in module.get_all_opkernel_def():
+        if kernel.provider == "CPUExecutionProvider":
+            listed.setdefault((kernel.domain, kernel.op_name), []).append(kernel)
+    return listed
+
+
+def test_every_rule_is_for_a_kernel() -> None:
+    installed = set(installed_kernels())
+    assert kernels().measured() - installed == set()
+    assert not kernels().replaced() & installed - {("", "MeanVarianceNormalization")}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_types_that_are_not_converted_have_kernels(dtype: str) -> None:
+    installed = installed_kernels()
+    for key in kernels().supporting(dtype):
+        types = {name for kernel in installed[key] for names in kernel.type_constraints.values() for name in names}
+        assert f"tensor({dtype})" in types, key
+
+
+def test_a_kernel_that_was_not_measured_is_unknown() -> None:
+    case = Case("MoE", "Inverse", [Input(np.zeros((2, 3, 3), np.float32))], domain=MS)
+    call = context(infer(case))
+    assert kernels().find_scratch(call) == Scratch()
+    empty = RuntimeKernels("toy", 64)
+    with pytest.raises(NotKnown, match="not measured"):
+        empty.find_scratch(call)
+
+
+def test_an_error_of_a_rule_is_an_unknown() -> None:
+    toy = RuntimeKernels("toy", 64)
+
+    @toy.scratch("Inverse", domain=MS)
+    def broken(c: KernelContext) -> Scratch:
+        raise ZeroDivisionError("0")
+
+    call = context(infer(Case("x", "Inverse", [Input(np.zeros((2, 3, 3), np.float32))], domain=MS)))
+    with pytest.raises(NotKnown, match="ZeroDivisionError"):
+        toy.find_scratch(call)
+
+
+def test_float16_without_a_kernel_is_unknown() -> None:
+    half = Input(np.zeros((2, 3), np.float16))
+    with pytest.raises(NotKnown, match="float16"):
+        kernels().find_scratch(context(infer(Case("x", "Add", [half, half]))))
+
+
+def test_the_cache_decides_the_blocks_of_attention() -> None:
+    """Flash attention: a smaller cache has smaller blocks."""
+    x = Input(np.zeros((1, 600, 64), np.float32))
+    call = context(infer(Case("x", "MultiHeadAttention", [x, x, x], {"num_heads": 1}, MS)))
+    amounts = []
+    for size in (1 << 18, 1 << 19, 1 << 20):
+        call.options = KernelOptions(l2_cache_bytes=size)
+        amounts.append(kernels().find_scratch(call).with_outputs[-1])
+    assert amounts == [4 * (2 * 128 + 128 * keys + 128 * 64) for keys in (128, 256, 512)]
