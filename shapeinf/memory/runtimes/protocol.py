@@ -23,6 +23,9 @@ RUNTIMES = {"onnxruntime": "shapeinf.memory.runtimes.onnxruntime.runtime"}
 """The module of each runtime."""
 
 
+TEMPORARIES = "temporaries of "
+"""The beginning of the name of a buffer with a temporary of a kernel; the name of its node follows."""
+
 Level = Literal["off", "basic", "extended", "all"]
 """How far a session optimizes a graph."""
 
