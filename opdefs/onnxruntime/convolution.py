@@ -28,7 +28,7 @@ onnxruntime.none(
     *("MaxPool", "AveragePool", "LpPool", "MaxUnpool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"),
 )
 onnxruntime.none("MaxpoolWithMask", domain=MS)
-onnxruntime.none("Conv", "MaxPool", "GlobalAveragePool", domain=NCHWC)
+onnxruntime.none("Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", domain=NCHWC)
 
 
 @attrs.frozen
@@ -110,6 +110,7 @@ def _used_threads(c: KernelContext, positions: DimSize, threads: int) -> DimSize
 
 
 @onnxruntime.scratch("ConvTranspose")
+@onnxruntime.scratch("ConvTransposeWithDynamicPads", domain=MS)
 def transposed_convolution(c: KernelContext) -> Scratch:
     """The columns of one image and group: a weight [C, M/group, *K] for each position of the input."""
     return Scratch([c.product(4, *c.input(1)[1:], *c.input(0)[2:])])

@@ -16,7 +16,7 @@ onnxruntime.none(
     *("LessOrEqual", "GreaterOrEqual", "And", "Or", "Xor", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift"),
     *("Cast", "Clip", "Dropout"),
 )
-onnxruntime.none("Gelu", "QuickGelu", domain=MS)
+onnxruntime.none("Gelu", "QuickGelu", "ScaledSiLU", "SampleOp", domain=MS)
 
 
 @onnxruntime.scratch("Where")

@@ -11,7 +11,17 @@ ALIGNMENT = 64
 """The allocator for tensors and temporaries aligns to cache lines, and rounds each size up to one."""
 
 MODULES = (
-    *("attention", "convolution", "einsum", "elementwise", "movement", "normalization", "prepacking", "products"),
+    *(
+        "attention",
+        "convolution",
+        "einsum",
+        "elementwise",
+        "interpolation",
+        "movement",
+        "normalization",
+        "prepacking",
+        "products",
+    ),
     *("quantized", "quantized_convolution", "recurrent", "rewritten", "session", "sharing"),
 )
 onnxruntime = RuntimeKernels("onnxruntime", ALIGNMENT, [f"opdefs.onnxruntime.{name}" for name in MODULES])

@@ -8,7 +8,7 @@ from shapeinf.memory.runtimes.kernels import NO_SCRATCH, KernelContext, Scratch
 onnxruntime.none("BatchNormalization", "InstanceNormalization", "LpNormalization")
 SUM = 3
 """The output with the sum of the operands."""
-onnxruntime.none("EmbedLayerNormalization", domain=MS)
+onnxruntime.none("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MS)
 
 
 @onnxruntime.scratch("Softmax", "LogSoftmax")

@@ -52,7 +52,7 @@ def pack_matmul(c: KernelContext) -> Packed:
 
 
 @onnxruntime.prepacked("Gemm")
-@onnxruntime.prepacked("FusedGemm", "FusedMatMul", domain=MS)
+@onnxruntime.prepacked("FusedGemm", "FusedMatMul", "TransposeMatMul", domain=MS)
 def pack_gemm(c: KernelContext) -> Packed:
     """The second operand, which may be transposed."""
     return _float_matrix(c, 1, transposed=bool(c.integer("transB")))
@@ -116,6 +116,7 @@ def _projection_widths(c: KernelContext) -> Sequence[DimSize]:
 
 
 @onnxruntime.prepacked("ConvTranspose")
+@onnxruntime.prepacked("ConvTransposeWithDynamicPads", domain=MS)
 def pack_transposed_convolution(c: KernelContext) -> Packed:
     """The transposed weight of each group."""
     return {1: [c.input_bytes(1)]} if 1 in c.constants else {}

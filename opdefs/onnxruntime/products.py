@@ -13,7 +13,7 @@ INT8 = 4
 BITS = (4, 8)
 
 onnxruntime.none("MatMul", "Gemm")
-onnxruntime.none("FusedMatMul", "FusedGemm", domain=MS)
+onnxruntime.none("FusedMatMul", "TransposeMatMul", "FusedGemm", domain=MS)
 
 
 @onnxruntime.scratch("MatMulNBits", domain=MS)

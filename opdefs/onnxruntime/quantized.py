@@ -11,7 +11,7 @@ from shapeinf.memory.runtimes.kernels import KernelContext, Scratch
 onnxruntime.none("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger")
 onnxruntime.none(
     *("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearGlobalAveragePool", "QLinearConcat"),
-    "MatMulIntegerToFloat",
+    *("MatMulIntegerToFloat", "QuantizeLinear", "DequantizeLinear"),
     domain=MS,
 )
 Y_SCALE = 7

@@ -92,6 +92,7 @@ def _reversed_copies(c: KernelContext, layer: Layer) -> Iterator[DimSize]:
 
 @onnxruntime.scratch("RNN")
 def rnn(c: KernelContext) -> Scratch:
-    """The gate of all steps, of one direction at a time."""
+    """The gate of all steps, of one direction at a time; the result, if the node has only the last state."""
     layer = read_layer(c)
-    return Scratch([c.product(4, layer.steps, layer.batch, layer.hidden)])
+    gate = c.product(4, layer.steps, layer.batch, layer.hidden)
+    return Scratch([gate] if c.has_output(0) else [gate, c.product(layer.directions, gate)])

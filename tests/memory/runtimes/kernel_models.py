@@ -22,6 +22,7 @@ from shapeinf.result import Result
 
 MS, NCHWC = "com.microsoft", "com.microsoft.nchwc"
 VERSIONS = {MS: 1, NCHWC: 1, "ai.onnx.ml": 3}
+"""The versions of domains besides that of the case."""
 UP = 64
 
 
