@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from shapeinf.cli.runtime_options import RUNTIME_OPTIONS, read_runtime_options
 from shapeinf.cli.sections import LIFETIMES, Command, section_options
 from shapeinf.errors import SpecError
 from shapeinf.expr import Interval, Scope
@@ -20,6 +21,7 @@ from shapeinf.solver.budget import WORK, raise_total
 if TYPE_CHECKING:
     from shapeinf.memory import Memory
     from shapeinf.memory.memory import Order
+    from shapeinf.memory.runtimes.protocol import RuntimeOptions
     from shapeinf.result import Result
 
 Range = tuple["int | None", "int | None"]
@@ -43,7 +45,12 @@ _LIFETIME_OPTIONS = (
         help="The execution order of the nodes: that of the file, or one with a smaller peak.",
     ),
     _option("--aliases", is_flag=True, help="Outputs that are views of an input take no memory of their own."),
-    _option("--in-place", is_flag=True, help="Nodes reuse the memory of an input that is not read again."),
+    _option(
+        "--in-place",
+        is_flag=True,
+        help="Nodes reuse the memory of an input that is not read again, where the operator allows it. Kernels of a "
+        "runtime overwrite fewer inputs: see --runtime.",
+    ),
     _option(
         "--work",
         type=click.IntRange(min=0),
@@ -63,9 +70,15 @@ class Lifetimes(NamedTuple):
     aliases: bool
     in_place: bool
     work: int
+    runtime: str | None = None
+    options: RuntimeOptions | None = None
 
     def memory(self, result: Result) -> Memory:
         """The memory of a model with these options."""
+        if self.runtime is not None:
+            if self.order != "file" or self.aliases or self.in_place:
+                raise click.UsageError("--order, --aliases and --in-place do not apply to a runtime, which has its own")
+            return result.memory(runtime=self.runtime, options=self.options, work=self.work)
         return result.memory(order=self.order, aliases=self.aliases, in_place=self.in_place, work=self.work)
 
 
@@ -75,10 +88,11 @@ def lifetime_options(command: Command) -> Command:
     @functools.wraps(command)
     def run(order: Order, aliases: bool, in_place: bool, work: int, **arguments: Any) -> None:
         raise_total(work)
-        command(lifetimes=Lifetimes(order, aliases, in_place, work), **arguments)
+        runtime, options = read_runtime_options(arguments)
+        command(lifetimes=Lifetimes(order, aliases, in_place, work, runtime, options), **arguments)
 
     decorated: Command = run
-    for option in reversed(_LIFETIME_OPTIONS):
+    for option in reversed((*_LIFETIME_OPTIONS, *RUNTIME_OPTIONS)):
         decorated = option(decorated)
     return decorated
 

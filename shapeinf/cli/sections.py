@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 """The function of a command, before or after options are added to it."""
 
-SECTIONS = INFERENCE, LIFETIMES, FORMAT = "Dims, inputs and inference", "Lifetimes of tensors", "Formats of models"
+SECTIONS = INFERENCE, LIFETIMES, RUNTIME, FORMAT = (
+    "Dims, inputs and inference",
+    "Lifetimes of tensors",
+    "Memory in a runtime",
+    "Formats of models",
+)
 
 
 class SharedOption(click.Option):

@@ -14,9 +14,12 @@ from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound, Unbounded
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.planning.verification import UNBOUNDED
+from shapeinf.memory.runtimes.protocol import TEMPORARIES
+from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
 from shapeinf.pickling import versioned_pickle
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
 from shapeinf.report.model import named_dims
+from shapeinf.report.runtime_report import RuntimeRecord, note_of, runtime_lines, runtime_record
 from shapeinf.report.text import dims_text
 from shapeinf.result import Result
 from shapeinf.schemas import json_record
@@ -29,6 +32,10 @@ MAX_PROBLEMS = 10
 """Limit on the listed problems of a plan of one code; the JSON has all."""
 MAX_FORMULA = 400
 """Characters of a symbolic peak in the text; the JSON has all of it."""
+
+
+NOT_COUNTED = "alignment, temporaries of kernels, and the arena of a runtime (--runtime counts them)"
+"""What the plain peak leaves out."""
 
 
 @json_record(add=("bytes",))
@@ -59,6 +66,7 @@ class MemorySummary:
         sizes: the user's sizes.
         peak: the peak at these sizes; its bound over all sizes where some are missing.
         budget: bytes.
+        run: the memory of a runtime at these sizes; None without a runtime, and where sizes are missing.
     """
 
     memory: Memory
@@ -66,10 +74,13 @@ class MemorySummary:
     sizes: dict[str, int]
     peak: PeakAt | PeakBound
     budget: int | None
+    run: RunAt | None = None
 
     @property
     def bytes(self) -> int | None:
         """The peak, or its bound; None where there is none."""
+        if self.run is not None:
+            return self.run.bytes
         return self.peak.bytes if isinstance(self.peak, PeakAt) else self.peak.value
 
     @property
@@ -111,7 +122,7 @@ def summarize_memory(
     try:
         peak: PeakAt | PeakBound = memory.peak.at(sizes)
         if memory.peak.exact or not sizes:
-            return MemorySummary(memory, memory, sizes, peak, budget)
+            return MemorySummary(memory, memory, sizes, peak, budget, _run_at(memory, sizes))
     except MissingSizeError:
         if not sizes:
             return MemorySummary(memory, memory, sizes, memory.peak.over(), budget)
@@ -119,8 +130,13 @@ def summarize_memory(
     try:
         peak = bound.peak.at()
     except MissingSizeError:
-        peak = bound.peak.over()
-    return MemorySummary(memory, bound, sizes, peak, budget)
+        return MemorySummary(memory, bound, sizes, bound.peak.over(), budget)
+    return MemorySummary(memory, bound, sizes, peak, budget, _run_at(bound, {}))
+
+
+def _run_at(memory: Memory, sizes: Mapping[str, int]) -> RunAt | None:
+    """The memory of a run in a runtime; None without a runtime."""
+    return memory.at(sizes) if isinstance(memory, RuntimeMemory) else None
 
 
 def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:
@@ -141,10 +157,14 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
         yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(summary, amount)}"
     if memory.bodies != 0:
         yield f"  in bodies  {_total(summary, memory.bodies)}"
+    if isinstance(memory, RuntimeMemory):
+        yield from runtime_lines(memory, summary.run)
     total = summary.total
     if total is not None:
         yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
     yield from _uncounted_lines(summary)
+    if not isinstance(memory, RuntimeMemory):
+        yield f"not counted  {NOT_COUNTED}"
     if summary.budget is not None:
         verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
         yield f"budget       {exact_bytes(summary.budget)}: the peak {verdict}"
@@ -157,7 +177,9 @@ def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[s
     uncounted = {buffer.name for buffer in summary.bound.peak.unbounded}
     for buffer, count in peak.alive[:top]:
         least = " (at least)" if buffer.name in uncounted else ""
-        yield f"{_share(count, peak)}{buffer.name}: {buffer.dtype or '?'}{buffer.shape}{least}"
+        kind = "" if buffer.role == "scratch" else f": {buffer.dtype or '?'}{buffer.shape}"
+        kept = "" if summary.run is None else note_of(buffer, summary.run)
+        yield f"{_share(count, peak)}{buffer.name}{kind}{least}{kept}"
     if len(peak.alive) > top:
         yield f"{_share(sum(size for _, size in peak.alive[top:]), peak)}{len(peak.alive) - top} more"
 
@@ -173,7 +195,8 @@ def _uncounted_lines(summary: MemorySummary) -> Iterator[str]:
     """The tensors without a size, a line for all of one cause."""
     groups: dict[str, list[str]] = {}
     for buffer in summary.bound.peak.unbounded:
-        groups.setdefault(buffer.cause, []).append(buffer.name)
+        if not buffer.name.startswith(TEMPORARIES):  # those of kernels have lines of their own
+            groups.setdefault(buffer.cause, []).append(buffer.name)
     for cause, names in groups.items():
         more = f" and {len(names) - MAX_UNCOUNTED} more" if len(names) > MAX_UNCOUNTED else ""
         yield f"not counted  {', '.join(names[:MAX_UNCOUNTED])}{more}: {cause}"
@@ -286,6 +309,7 @@ class MemoryReport:
         total: the peak with all weights and inputs, at these sizes or as a bound over all; None without a bound.
         budget: bytes; None without one.
         fits: whether the peak is known to fit into the budget; true without one.
+        runtime: what a runtime allocates besides the peak of a first run; None without one.
     """
 
     model: str
@@ -297,6 +321,7 @@ class MemoryReport:
     total: Total | None
     budget: int | None
     fits: bool
+    runtime: RuntimeRecord | None
 
 
 def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
@@ -312,6 +337,7 @@ def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
         summary.total,
         summary.budget,
         summary.fits,
+        runtime_record(memory, summary.run) if isinstance(memory, RuntimeMemory) else None,
     )
 
 

@@ -23,6 +23,9 @@ RUNTIMES = {"onnxruntime": "shapeinf.memory.runtimes.onnxruntime.runtime"}
 """The module of each runtime."""
 
 
+TEMPORARIES = "temporaries of "
+"""The beginning of the name of a buffer with a temporary of a kernel; the name of its node follows."""
+
 Level = Literal["off", "basic", "extended", "all"]
 """How far a session optimizes a graph."""
 
@@ -40,7 +43,7 @@ class RuntimeOptions:
         pattern: whether later runs with the shapes of an earlier one place their buffers in one block.
         arena: whether an arena takes regions of memory from the system.
         optimized: the path of the file that a session wrote of the model after its optimizations, which it runs.
-        optimize: the level at which to write this file here, which needs the runtime; the default runs the file as it is.
+        optimize: the level at which to write this file here, which needs the runtime; None to run the model as it is.
     """
 
     threads: int = 1

@@ -48,6 +48,11 @@ class RunAt:
     unknown: tuple[Buffer, ...]
 
     @property
+    def bytes(self) -> int:
+        """The larger of the peaks of a first and of a later run."""
+        return max(self.first.bytes, self.later)
+
+    @property
     def scratch(self) -> int:
         """The bytes of the temporaries at the peak of the first run."""
         return sum(size for buffer, size in self.first.alive if buffer.role == "scratch")

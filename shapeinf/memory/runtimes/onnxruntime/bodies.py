@@ -73,25 +73,36 @@ class _Loop:
         """Walk the trip; returns what is in use until the loop ends."""
         kept = [self._allocate(f"{name} of {self.step.site}", 1) for name in ("trip number", "condition")]
         kept += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
-        old = list(self._old_values())
+        old = self._old_values()
         self.inner.run()
-        self.inner.end(self.results)
-        for allocation in old:
-            allocation.death = self.walk.now
+        kept += self._remaining(old)
+        self.inner.end([slot for slot in self.results if self.inner.width(slot) is not None])  # sequences are moved
         return [*kept, *(a for a in self.inner.allocated.values() if a.death is None)]
 
     @property
     def _slices(self) -> list[int]:
         return self.results[self.carried :]
 
-    def _old_values(self) -> Iterator[Allocation]:
-        """The carried values of the trip before; those of the first trip are the caller's."""
-        if self._trips == 1:
-            return
-        for formal, result in zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False):
-            if self.inner.buffer[result] not in self.inner.external:
-                name = f"{self._name(formal)} of the trip before"
-                yield self.walk.allocate(self.inner.allocation(formal, name))
+    def _old_values(self) -> dict[int, Allocation]:
+        """By result, the carried value of the trip before; those of the first trip are the caller's."""
+        pairs = zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False)
+        return {
+            result: self.walk.allocate(self.inner.allocation(formal, f"{self._name(formal)} of the trip before"))
+            for formal, result in pairs
+            if self.inner.buffer[result] not in self.inner.external and self._trips != 1
+        }
+
+    def _remaining(self, old: Mapping[int, Allocation]) -> Iterator[Allocation]:
+        """The carried values of the trip before that remain until the loop ends.
+
+        The items of a sequence are those of the new one, from its allocation on.
+        """
+        for result, allocation in old.items():
+            new = self.inner.allocated.get(self.inner.buffer[result])
+            if self.inner.width(result) is None and new is not None:
+                allocation.death = new.birth
+            else:
+                yield allocation
 
     def _earlier_slices(self, slot: int) -> DimSize | None:
         """The bytes of the slices of all trips before this one, each in a buffer of its own."""

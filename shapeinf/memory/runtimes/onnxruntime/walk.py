@@ -25,7 +25,7 @@ from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
 from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
-from shapeinf.memory.runtimes.protocol import Run, RuntimeOptions
+from shapeinf.memory.runtimes.protocol import TEMPORARIES, Run, RuntimeOptions
 from shapeinf.memory.sizes import Size
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 
@@ -224,7 +224,7 @@ class GraphRun:
 
     def _add_temporaries(self, point: ProgramPoint, sizes: Sequence[DimSize | None], cause: str = "") -> None:
         """Add the temporaries of a node at the next program point."""
-        name, now = f"temporaries of {point.node}", self.walk.now
+        name, now = TEMPORARIES + point.node, self.walk.now
         for size in sizes:
             self.walk.allocate(Allocation(name, size, now, "scratch", cause=cause, death=now + 1))
 

@@ -1,0 +1,112 @@
+"""The memory of a model in a runtime: what `shapeinf memory --runtime` prints, and its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from shapeinf.memory import Buffer
+from shapeinf.memory.runtimes.protocol import TEMPORARIES
+from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
+from shapeinf.texts import exact_bytes, format_bytes, format_count
+
+MAX_KERNELS = 4
+"""Limit on the listed kernels of one cause; the JSON has all."""
+
+
+@attrs.frozen
+class UnknownTemporaries:
+    """A kernel whose temporaries are not known, and are not counted.
+
+    Args:
+        node: its node.
+        cause: why they are not known.
+    """
+
+    node: str
+    cause: str
+
+
+@attrs.frozen
+class RuntimeRecord:
+    """The memory of a model in a runtime, in bytes. What depends on sizes is None where sizes are missing.
+
+    Args:
+        runtime: the runtime.
+        threads: the threads in a kernel.
+        unknown_temporaries: the kernels whose temporaries are not counted.
+        temporaries: those of the kernel at the peak of a first run.
+        idle: the buffers in use at that peak that no value needs there, as they are kept for later values.
+        held: what a session holds after it is created: initializers and packed weights.
+        block: the block in which later runs of the same shapes place their buffers; None without one.
+        later: the peak of a later run.
+        first_regions: the regions that the arena takes from the system in a first run; None without an arena.
+        later_regions: those that it takes in the next run.
+    """
+
+    runtime: str
+    threads: int
+    unknown_temporaries: tuple[UnknownTemporaries, ...]
+    temporaries: int | None = None
+    idle: Mapping[str, int] | None = None
+    held: int | None = None
+    block: int | None = None
+    later: int | None = None
+    first_regions: tuple[int, ...] | None = None
+    later_regions: tuple[int, ...] | None = None
+
+
+def runtime_record(memory: RuntimeMemory, run: RunAt | None) -> RuntimeRecord:
+    """The memory of a runtime as plain data; `run` at the sizes of the user, None where some are missing."""
+    unknown = tuple(UnknownTemporaries(_node(buffer), buffer.cause) for buffer in memory.unknown_scratch)
+    if run is None:
+        return RuntimeRecord(memory.name, memory.options.threads, unknown)
+    return RuntimeRecord(
+        memory.name,
+        memory.options.threads,
+        unknown,
+        run.scratch,
+        {buffer.name: size for buffer, size in run.idle},
+        run.held,
+        run.block,
+        run.later,
+        run.first_regions,
+        run.later_regions,
+    )
+
+
+def note_of(buffer: Buffer, run: RunAt) -> str:
+    """What a buffer in use at the peak is kept for, where no value needs it there."""
+    return " (kept for a later value)" if any(buffer is other for other, _ in run.idle) else ""
+
+
+def runtime_lines(memory: RuntimeMemory, run: RunAt | None) -> Iterator[str]:
+    """The lines on runs after the first one, the arena, what the session holds, and what is not known."""
+    if run is not None:
+        if run.block is not None:
+            yield f"later runs   {exact_bytes(run.later)}: a block of {format_bytes(run.block)}, outputs, temporaries"
+        if run.first_regions is not None:
+            more = f", then {_sum(run.later_regions)}" if run.later_regions else ""
+            yield f"arena        {_sum(run.first_regions)}{more}: regions that are not returned"
+        yield f"held         {exact_bytes(run.held)} after the session is created"
+    yield from _unknown_lines(memory.unknown_scratch)
+
+
+def _sum(regions: Iterable[int]) -> str:
+    return " + ".join(map(format_bytes, regions)) or "nothing"
+
+
+def _unknown_lines(buffers: Iterable[Buffer]) -> Iterator[str]:
+    """The kernels whose temporaries are not known, a line for each cause."""
+    causes: dict[str, list[str]] = {}
+    for buffer in buffers:
+        causes.setdefault(buffer.cause, []).append(_node(buffer))
+    for cause, nodes in causes.items():
+        more = f" and {len(nodes) - MAX_KERNELS} more" if len(nodes) > MAX_KERNELS else ""
+        listed = ", ".join(nodes[:MAX_KERNELS])
+        yield f"not known    the temporaries of {format_count(len(nodes), 'kernel')} ({listed}{more}): {cause}"
+
+
+def _node(buffer: Buffer) -> str:
+    return buffer.name.removeprefix(TEMPORARIES)
