@@ -141,12 +141,12 @@ class _Pairs:
 
     def _reduce_first(self, operand: _Operand) -> tuple[_Operand, list[DimSize]]:
         """The first operand without the letters that only it has, and what it takes."""
-        kept = operand.letters - self._reduced(0)
+        remaining = operand.letters - self._reduced(0)
         copy = [self._bytes(operand.letters)] if operand.is_temporary else []
-        if kept == operand.letters:
+        if remaining == operand.letters:
             return operand, copy
-        self._add([*copy, self._bytes(kept)])
-        return _Operand(kept, True), [self._bytes(kept)]
+        self._add([*copy, self._bytes(remaining)])
+        return _Operand(remaining, True), [self._bytes(remaining)]
 
     def _pair(
         self, left: _Operand, right: _Operand, position: int, carried: Sequence[DimSize]

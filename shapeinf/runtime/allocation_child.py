@@ -23,6 +23,7 @@ def main() -> None:
     counter = Counter()
     for line in sys.stdin:
         task = json.loads(line)
+        answer: dict[str, Any]
         try:
             with np.load(task["inputs"], allow_pickle=False) as arrays:
                 feeds = {name: arrays[f"x{number}"] for number, name in enumerate(task["names"])}

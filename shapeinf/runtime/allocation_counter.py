@@ -219,7 +219,8 @@ class AllocationCounter:
     ) -> list[Allocations]:
         """As `measure`, with one session for each of these options."""
         inputs = os.path.join(self._folder.name, "inputs.npz")
-        np.savez(inputs, **{f"x{number}": array for number, array in enumerate(arrays.values())})
+        numbered: Any = {f"x{number}": array for number, array in enumerate(arrays.values())}
+        np.savez(inputs, **numbered)
         task = {"path": path, "inputs": inputs, "names": list(arrays), "options": [attrs.asdict(o) for o in options]}
         assert self._child.stdin is not None and self._child.stdout is not None
         try:

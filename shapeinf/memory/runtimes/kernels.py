@@ -24,7 +24,6 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.ops import CostContext, Dialect, OpDef
 from shapeinf.ops.entry_points import InstalledEntryPoint
 from shapeinf.ops.versioned_rules import VersionedRules
-from shapeinf.solver.long_dims import sum_dims
 
 L2_CACHE_BYTES = 512 * 1024
 """The second-level cache of one core where the system does not state its size."""
@@ -327,14 +326,6 @@ class RuntimeKernels:
         """Messages about modules with rules that could not be imported."""
         self._scratch.import_modules()
         return self._scratch.problems
-
-    def peak(self, scratch: Scratch, outputs: Sequence[DimSize], store: ShapeStore) -> DimSize:
-        """The bytes that a node adds at its peak: its outputs (rounded by this method, too) and its temporaries."""
-
-        def total(sizes: Sequence[DimSize]) -> DimSize:
-            return sum_dims(store.scope, [self.alignment * ceildiv(size, self.alignment) for size in sizes])
-
-        return maximum(total([*outputs, *scratch.with_outputs]), total(scratch.before_outputs))
 
     def _apply(self, rule: Callable[[KernelContext], Result], c: KernelContext) -> Result:
         """What a rule returns. Raises NotKnown for any of its errors: attributes of a hostile file may be anything."""
