@@ -1,8 +1,8 @@
 """Temporaries of Einsum: operands are brought to one order of letters, then multiplied pair by pair.
 
-The order of letters is that of their first occurrence. An operand has all letters as axes, of size 1 where it lacks
-them. Every permutation that is not the identity is a copy, also of axes of size 1. Which copies a pair needs depends on
-which sizes are 1, so that a symbolic size which may be 1 gives two cases.
+The order of letters is that of their first occurrence, after the axes of an ellipsis. An operand has all letters as
+axes, of size 1 where it lacks them. Every permutation that is not the identity is a copy, also of axes of size 1. Which
+copies a pair needs depends on which sizes are 1, so that a symbolic size which may be 1 gives two cases.
 """
 
 from __future__ import annotations
@@ -44,19 +44,27 @@ class Equation:
 
 
 def read_equation(text: str, shapes: Sequence[Shape]) -> Equation:
-    """The parts of an equation. Raises NotKnown for one with an ellipsis."""
-    if "." in text:
-        raise NotKnown("the temporaries of an equation with an ellipsis were not measured")
+    """The parts of an equation. Raises NotKnown for an axis that has another size in another operand."""
     left, arrow, right = text.replace(" ", "").partition("->")
-    operands = tuple(left.split(","))
-    every = "".join(operands)
-    letters = "".join(dict.fromkeys(every))
-    output = right if arrow else "".join(sorted(letter for letter in letters if every.count(letter) == 1))
+    axes = [_named_axes(operand, shape) for operand, shape in zip(left.split(","), shapes, strict=True)]
+    every = "".join(axes)
+    broadcast = "".join(sorted({letter for letter in every if letter < " "}, reverse=True))
+    letters = "".join(dict.fromkeys(broadcast + every))
+    single = sorted(letter for letter in letters if every.count(letter) == 1 and letter not in broadcast)
+    output = right.replace("...", broadcast) if arrow else broadcast + "".join(single)
     sizes: dict[str, DimSize] = {}
-    for operand, shape in zip(operands, shapes, strict=True):
+    for operand, shape in zip(axes, shapes, strict=True):
         for letter, size in zip(operand, shape, strict=True):
-            sizes[letter] = size if is_unit(sizes.get(letter, 1)) else sizes[letter]
-    return Equation(operands, output, letters, sizes)
+            if sizes.setdefault(letter, size) != size:
+                raise NotKnown("the temporaries of operands that broadcast were not measured")
+    return Equation(tuple(axes), output, letters, sizes)
+
+
+def _named_axes(operand: str, shape: Shape) -> str:
+    """The letters of an operand, with one for each axis of an ellipsis: characters below the space, the last one 0."""
+    before, dots, after = operand.partition("...")
+    count = len(shape) - len(before) - len(after) if dots else 0
+    return before + "".join(map(chr, range(count - 1, -1, -1))) + after
 
 
 def _may_be_unit(c: KernelContext, size: DimSize) -> bool:

@@ -12,7 +12,9 @@ onnxruntime.none(
     *("DepthToSpace", "SpaceToDepth", "Col2Im", "NonMaxSuppression", "RoiAlign", "GridSample", "AffineGrid"),
     *("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare"),
     *("ReduceLogSum", "ReduceLogSumExp", "ArgMax", "ArgMin", "TopK", "CumSum", "Hardmax", "Det"),
-    *("CumProd", "Scatter", "MaxRoiPool", "BitCast", "TensorScatter", "RandomNormal", "RandomUniform"),
+    *("SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength"),
+    *("SplitToSequence", "ConcatFromSequence", "CumProd", "Scatter", "MaxRoiPool", "BitCast", "TensorScatter"),
+    *("RandomNormal", "RandomUniform"),
     *("RandomNormalLike", "RandomUniformLike", "HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix"),
 )
 onnxruntime.none(

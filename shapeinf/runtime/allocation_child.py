@@ -3,7 +3,8 @@
     LD_PRELOAD=allocations.so python allocation_child.py
 
 It reads a task as one line of JSON: the path of a model, that of an `.npz` file with its inputs (`x0`, `x1`...), their
-names, and options of sessions. It answers with the record of each session, or with `refused`, as JSON.
+names, which of them are sequences, and options of sessions. It answers with the record of each session, or with
+`refused`, as JSON.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def main() -> None:
         try:
             with np.load(task["inputs"], allow_pickle=False) as arrays:
                 feeds = {name: arrays[f"x{number}"] for number, name in enumerate(task["names"])}
+            feeds |= {name: list(feeds[name]) for name in task["sequences"]}
             answer = {"sessions": [count_session(counter, task["path"], feeds, o) for o in task["options"]]}
         except Exception as error:  # of onnxruntime, which has no base class of its own
             answer = {"refused": " ".join(str(error).split()) or type(error).__name__}

@@ -24,6 +24,8 @@ import numpy as np
 from shapeinf.runtime import allocation_child
 from shapeinf.runtime.protocol import Refusal
 
+Array = np.ndarray[Any, Any]
+
 COMPILERS = ("cc", "gcc", "clang")
 
 SOURCE = """\
@@ -206,22 +208,24 @@ class AllocationCounter:
         self._folder.cleanup()
 
     def measure(
-        self, path: str, arrays: Mapping[str, np.ndarray[Any, Any]], options: SessionOptions | None = None
+        self, path: str, arrays: Mapping[str, Array | list[Array]], options: SessionOptions | None = None
     ) -> Allocations:
-        """What a new session of a file allocates, and its runs with these inputs.
+        """What a new session of a file allocates, and its runs with these inputs; a list is a sequence of equal shapes.
 
         Raises Refusal if onnxruntime does not load or run it.
         """
         return self.measure_all(path, arrays, [options or SessionOptions()])[0]
 
     def measure_all(
-        self, path: str, arrays: Mapping[str, np.ndarray[Any, Any]], options: Sequence[SessionOptions]
+        self, path: str, arrays: Mapping[str, Array | list[Array]], options: Sequence[SessionOptions]
     ) -> list[Allocations]:
         """As `measure`, with one session for each of these options."""
         inputs = os.path.join(self._folder.name, "inputs.npz")
-        numbered: Any = {f"x{number}": array for number, array in enumerate(arrays.values())}
+        numbered: Any = {f"x{number}": np.asarray(array) for number, array in enumerate(arrays.values())}
         np.savez(inputs, **numbered)
-        task = {"path": path, "inputs": inputs, "names": list(arrays), "options": [attrs.asdict(o) for o in options]}
+        sequences = [name for name, array in arrays.items() if isinstance(array, list)]
+        task = {"path": path, "inputs": inputs, "names": list(arrays), "sequences": sequences}
+        task["options"] = [attrs.asdict(o) for o in options]
         assert self._child.stdin is not None and self._child.stdout is not None
         try:
             print(json.dumps(task), file=self._child.stdin, flush=True)

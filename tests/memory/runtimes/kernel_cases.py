@@ -282,8 +282,22 @@ EQUATIONS = (
 )
 
 
+ELLIPSES = {
+    "...ij,...jk->...ik": ("bhij", "bhjk"),
+    "...ij,jk->...ik": ("bhij", "jk"),
+    "b...d,de->b...e": ("bhjd", "de"),
+    "...i,...j->...ij": ("bhi", "bhj"),
+    "i...,j->ij...": ("ibh", "j"),
+    "...ij->...ji": ("bij",),
+    "...ij->...": ("bhij",),
+    "...ij,...jk": ("bij", "bjk"),
+    "a...b,b...c->...ac": ("ahib", "bhic"),
+}
+"""Equations, and the letters of all axes of their operands."""
+
+
 def einsum(m: Maker) -> Iterator[Case]:
-    letters = sorted({letter for equation in EQUATIONS for letter in equation if letter.isalpha()})
+    letters = sorted({letter for text in (*EQUATIONS, *ELLIPSES) for letter in text if letter.isalpha()})
     for units in ("", "b", "h", "j", "ik"):
         sizes = {letter: 1 if letter in units else m.size(2, 14) for letter in letters}
         for equation in EQUATIONS:
@@ -291,6 +305,9 @@ def einsum(m: Maker) -> Iterator[Case]:
                 operands = equation.partition("->")[0].split(",")
                 inputs = [m.x(*[sizes[letter] for letter in operand]) for operand in operands]
                 yield Case(f"Einsum {equation} {units}", "Einsum", inputs, {"equation": equation})
+        for equation, axes in ELLIPSES.items():
+            inputs = [m.x(*[sizes[letter] for letter in operand]) for operand in axes]
+            yield Case(f"Einsum {equation} {units}", "Einsum", inputs, {"equation": equation})
 
 
 FAMILIES = (

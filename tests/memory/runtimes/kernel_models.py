@@ -57,7 +57,7 @@ class Case:
         return {f"x{i}": value.array for i, value in present if value is not None and not value.constant}
 
     def model(self, symbolic: bool = False) -> onnx.ModelProto:
-        """The model; `symbolic`: with a symbol `NUMBER_AXIS` for each dim of the inputs."""
+        """The model; `symbolic`: with a symbol for each dim of the inputs."""
         names = ["" if value is None else f"x{i}" for i, value in enumerate(self.inputs)]
         node = helper.make_node(self.op, names, list(self.outputs), domain=self.domain, **self.attributes)
         inputs, constants = [], []
@@ -65,7 +65,7 @@ class Case:
             if value is not None and value.constant:
                 constants.append(numpy_helper.from_array(value.array, name))
             elif value is not None:
-                shape = [f"{name}_{axis}" if symbolic else d for axis, d in enumerate(value.array.shape)]
+                shape = self.dim_names(name) if symbolic else value.array.shape
                 inputs.append(helper.make_tensor_value_info(name, ONNX_CODES[value.array.dtype.name], shape))
         outputs = [onnx.ValueInfoProto(name=name) for name in self.outputs if name]
         graph = helper.make_graph([node], "g", inputs, outputs, constants)
@@ -79,8 +79,17 @@ class Case:
 
     def binding(self) -> dict[str, int]:
         """The sizes of the symbols of the model with symbolic dims."""
-        arrays = self.feeds().items()
-        return {f"{name}_{axis}": d for name, array in arrays for axis, d in enumerate(array.shape)}
+        feeds = self.feeds().items()
+        return {dim: d for name, array in feeds for dim, d in zip(self.dim_names(name), array.shape, strict=True)}
+
+    def dim_names(self, name: str) -> list[str]:
+        """A symbol for each axis of an input: letters of an equation, which mean equal sizes, or `NAME_AXIS`."""
+        operands = self.attributes.get("equation", "...").partition("->")[0].split(",")
+        position = int(name.removeprefix("x"))
+        if not any("..." in operand for operand in operands):
+            return [f"size_{letter}" for letter in operands[position]]
+        value = self.inputs[position]
+        return [] if value is None else [f"{name}_{axis}" for axis in range(value.array.ndim)]
 
 
 def context(result: Result, threads: int = 1, prepacking: bool = True) -> KernelContext:

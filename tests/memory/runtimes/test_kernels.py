@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 from shapeinf.errors import NotKnown
@@ -97,6 +98,10 @@ NUMBERS_ONLY = {
     "Resize sizes": "the sizes of the output are numbers, and those of the input are not",
     "Resize uint8": "the sizes of the output are numbers, and those of the input are not",
     "Resize antialias": "the sizes of the output are numbers, or not known",
+    "Einsum ...": "axes of an ellipsis may broadcast",
+    "Einsum i...": "axes of an ellipsis may broadcast",
+    "Einsum b...": "axes of an ellipsis may broadcast",
+    "Einsum a...": "axes of an ellipsis may broadcast",
     "DFT": "the next power of two is no polynomial",
     "STFT": "the next power of two is no polynomial",
 }
@@ -129,7 +134,34 @@ def test_formulas_have_the_values_of_numbers(seed: int, threads: int, step: int)
 
 
 def test_each_rule_is_measured() -> None:
-    assert kernels().measured() - {(case.domain, case.op) for case in cases(0)} == set()
+    listed = {(case.domain, case.op) for case in cases(0)} | {("", op) for op in SEQUENCES}
+    assert kernels().measured() - listed == set()
+
+
+X, SEQUENCE = "float[6,30,50] x", "seq(float[A,B,C]) s"
+SEQUENCES = {
+    "SplitToSequence": (X, "seq(float[A,B,C]) y", "SplitToSequence<axis = 0>(x)", 6 * 6016),
+    "SequenceConstruct": (X, "seq(float[A,B,C]) y", "SequenceConstruct(x, x)", 2 * 36032),
+    "ConcatFromSequence": (SEQUENCE, "float[A,B,C] y", "ConcatFromSequence<axis = 0>(s)", 72000),
+    "SequenceAt": (f"{SEQUENCE}, int64 i", "float[A,B,C] y", "SequenceAt(s, i)", 36032),
+    "SequenceErase": (f"{SEQUENCE}, int64 i", "seq(float[A,B,C]) y", "SequenceErase(s, i)", 0),
+    "SequenceInsert": (f"{SEQUENCE}, {X}", "seq(float[A,B,C]) y", "SequenceInsert(s, x)", 36032),
+    "SequenceLength": (SEQUENCE, "int64 y", "SequenceLength(s)", 64),
+    "SequenceEmpty": ("float[1] z", "seq(float[A,B,C]) y", "SequenceEmpty()", 0),
+}
+"""By operator the inputs, the output, the node, and the bytes of new elements, which are copies: nothing more lives."""
+
+
+@pytest.mark.parametrize("op", sorted(SEQUENCES))
+def test_operators_on_sequences_copy_elements_only(op: str, counter: AllocationCounter, tmp_path: Path) -> None:
+    inputs, output, node, expected = SEQUENCES[op]
+    text = f'<ir_version: 8, opset_import: ["": 17]> g ({inputs}) => ({output}) {{ y = {node} }}'
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    x = np.ones((6, 30, 50), np.float32)
+    feeds = {"x": x, "s": [x, x], "i": np.array(1), "z": np.zeros(1, np.float32)}
+    used = {name: value for name, value in feeds.items() if f" {name}" in inputs}
+    assert counter.measure(str(path), used).peaks == (expected,)
 
 
 @pytest.mark.parametrize("label", sorted(label for label, entry in MEASURED.items() if entry == {"scratch": 0}))
