@@ -160,7 +160,6 @@ class _Pairs:
         self, left: _Operand, right: _Operand, position: int, carried: Sequence[DimSize]
     ) -> tuple[list[DimSize], _Operand, str]:
         """What lives after a product of two operands, the result, and the order of its letters."""
-        summed = self._reduced(position) & (left.letters | right.letters)
         has = [{a for a in side.letters if not self.is_single(self.equation.sizes[a])} for side in (left, right)]
         letters = self.equation.letters
         reduced = [a for a in letters if a in self._reduced(position) - self._reduced(position - 1)]
@@ -174,7 +173,7 @@ class _Pairs:
             (right, has[1] - has[0], [*both, *reduced, *right_only, *left_only]),
         ):
             live += self._copies(side, own, reduced, "".join(order), live)
-        result = _Operand((left.letters | right.letters) - summed, True)
+        result = _Operand((left.letters | right.letters) - set(reduced), True)
         return [*live, self._bytes(result.letters)], result, "".join([*both, *left_only, *reduced, *right_only])
 
     def _copies(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from opdefs.onnxruntime.attention import head_count
 from opdefs.onnxruntime.convolution import Convolution, read_convolution
 from opdefs.onnxruntime.kernels import MS, onnxruntime
-from opdefs.onnxruntime.products import INT8, has_packed_blocks, require_measured_blocks
+from opdefs.onnxruntime.products import has_packed_blocks, is_quantized, require_measured_blocks
 from opdefs.onnxruntime.quantized_convolution import WEIGHT, is_depthwise, is_symmetric
 from shapeinf.expr import DimSize, ceildiv
 from shapeinf.memory.runtimes.kernels import KernelContext
@@ -198,8 +198,11 @@ def pack_blocks(c: KernelContext) -> Packed:
     if not has_packed_blocks(c):
         return {}
     bits, depth, columns = (c.integer(name) for name in ("bits", "K", "N"))
-    blocks = ceildiv(depth, c.integer("block_size"))
-    has_sums = c.integer("accuracy_level") == INT8
-    sums = 4 * (columns + c.round_up(columns, COLUMNS)) * blocks + 128 if has_sums else 0
+    block = c.integer("block_size")
+    blocks = ceildiv(depth, block)
     scales = [4 * columns * blocks] if c.dtype(0) == "float16" else []
-    return {1: [bits * columns * depth // 8 + sums, *scales]}
+    if not is_quantized(c):
+        return {1: [bits * columns * depth // 8, *scales]}
+    blocks = ceildiv(blocks, 4) * 4 if bits == 2 else blocks  # a byte has 2 bits of each of four blocks
+    sums = 4 * (columns + c.round_up(columns, COLUMNS)) * blocks
+    return {1: [bits * columns * blocks * block // 8 + sums + 128, *scales]}

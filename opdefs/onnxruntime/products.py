@@ -26,11 +26,16 @@ def matmul_of_blocks(c: KernelContext) -> Scratch:
     if not (c.options.prepacking and has_packed_blocks(c)):
         scales = 4 * columns * ceildiv(depth, block)
         return Scratch([decoded, operand, result, scales] if is_half else [decoded])
-    if c.integer("accuracy_level") == INT8:
+    if is_quantized(c):
         return Scratch([c.sum(c.product(rows, ceildiv(depth, block) * (block + 8)), 64)])
     if c.integer("bits") == 4:
         return Scratch([operand] if is_half else [])
     return Scratch([decoded, operand, result] if is_half else [decoded])
+
+
+def is_quantized(c: KernelContext) -> bool:
+    """Whether the first operand is quantized to int8: products with 2 bits have blocks of 128 at most."""
+    return c.integer("accuracy_level") == INT8 and (c.integer("bits") > 2 or c.integer("block_size") <= 128)
 
 
 def require_measured_blocks(c: KernelContext) -> None:

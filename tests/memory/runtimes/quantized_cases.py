@@ -109,7 +109,7 @@ def quantized_products(m: Maker) -> Iterator[Case]:
 
 def blocks(m: Maker, columns: int) -> Iterator[Case]:
     chosen = [(bits, block, level) for bits in (2, 4, 8) for level in (0, 1, 4) for block in (32, 128)]
-    for bits, block, level in (*chosen, (4, 16, 0), (4, 256, 4)):
+    for bits, block, level in (*chosen, (4, 16, 0), (4, 256, 4), (2, 256, 4)):
         depth = 256 * m.size(1, 3)
         count = depth // block
         attributes = {"K": depth, "N": columns, "bits": bits, "block_size": block, "accuracy_level": level}
