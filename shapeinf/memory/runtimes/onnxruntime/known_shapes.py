@@ -133,7 +133,8 @@ class KnownShapes:
         """The node of a row."""
         if self.proto is None:
             return None
-        return self.proto.node[self._positions[index]]
+        node: onnx.NodeProto = self.proto.node[self._positions[index]]
+        return node
 
     @cached_property
     def _positions(self) -> Mapping[int, int]:

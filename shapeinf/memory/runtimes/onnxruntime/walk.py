@@ -190,9 +190,9 @@ class GraphRun:
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 
-    def end(self, kept: Collection[int] = ()) -> None:
-        """Free all buffers at the end of a body, but those of the `kept` values."""
-        keep = {self.buffer[slot] for slot in kept}
+    def end(self, retained: Collection[int] = ()) -> None:
+        """Free all buffers at the end of a body, but those of the `retained` values."""
+        keep = {self.buffer[slot] for slot in retained}
         for buffer, allocation in self.allocated.items():
             if allocation.death is None and buffer not in keep:
                 allocation.death = self.walk.now
@@ -205,10 +205,10 @@ class GraphRun:
             self._add_temporaries(point, temporaries.before)
             self.walk.points.append(point)
         if temporaries.first:
-            self._add_temporaries(point, temporaries.beside)
+            self._add_temporaries(point, temporaries.during)
         self.write_outputs(step)
         if not temporaries.first:
-            self._add_temporaries(point, temporaries.beside, temporaries.cause)
+            self._add_temporaries(point, temporaries.during, temporaries.cause)
         self.walk.points.append(point)
         for allocation in held or ():
             allocation.death = self.walk.now
