@@ -11,17 +11,8 @@ ALIGNMENT = 64
 """The allocator for tensors and temporaries aligns to cache lines, and rounds each size up to one."""
 
 MODULES = (
-    *(
-        "attention",
-        "convolution",
-        "einsum",
-        "elementwise",
-        "interpolation",
-        "movement",
-        "normalization",
-        "prepacking",
-        "products",
-    ),
-    *("quantized", "quantized_convolution", "recurrent", "rewritten", "session", "sharing"),
+    *("attention", "convolution", "einsum", "elementwise", "interpolation", "movement", "normalization"),
+    *("prepacking", "products", "quantized", "quantized_convolution", "recurrent", "rewritten", "session"),
+    *("sharing", "signal"),
 )
 onnxruntime = RuntimeKernels("onnxruntime", ALIGNMENT, [f"opdefs.onnxruntime.{name}" for name in MODULES])

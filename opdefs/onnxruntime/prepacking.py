@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from opdefs.onnxruntime.attention import head_count
 from opdefs.onnxruntime.convolution import Convolution, read_convolution
 from opdefs.onnxruntime.kernels import MS, onnxruntime
-from opdefs.onnxruntime.products import INT8, SCALES
+from opdefs.onnxruntime.products import INT8, has_packed_blocks, require_measured_blocks
 from opdefs.onnxruntime.quantized_convolution import WEIGHT, is_depthwise, is_symmetric
-from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize, ceildiv
 from shapeinf.memory.runtimes.kernels import KernelContext
 
@@ -194,15 +193,13 @@ def _converted(c: KernelContext, positions: Sequence[int]) -> Packed:
 
 @onnxruntime.prepacked("MatMulNBits", domain=MS)
 def pack_blocks(c: KernelContext) -> Packed:
-    """The blocks of all columns; at the accuracy level of int8 also scales and sums of blocks."""
-    if not {1, SCALES} <= c.constants:
+    """The blocks of all columns; at the accuracy level of int8 also scales and sums of blocks; float16 scales."""
+    require_measured_blocks(c)
+    if not has_packed_blocks(c):
         return {}
     bits, depth, columns = (c.integer(name) for name in ("bits", "K", "N"))
-    level = c.integer("accuracy_level")
-    if bits != 4 and level != INT8:
-        return {}
-    if c.dtype(0) != "float32" or level not in (0, 1, INT8):
-        raise NotKnown("what MatMulNBits repacks was not measured for these types")
     blocks = ceildiv(depth, c.integer("block_size"))
-    sums = 4 * (columns + c.round_up(columns, COLUMNS)) * blocks + 128 if level == INT8 else 0
-    return {1: [bits * columns * depth // 8 + sums]}
+    has_sums = c.integer("accuracy_level") == INT8
+    sums = 4 * (columns + c.round_up(columns, COLUMNS)) * blocks + 128 if has_sums else 0
+    scales = [4 * columns * blocks] if c.dtype(0) == "float16" else []
+    return {1: [bits * columns * depth // 8 + sums, *scales]}

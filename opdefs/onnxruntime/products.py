@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from opdefs.onnxruntime.kernels import MS, onnxruntime
 from shapeinf.errors import NotKnown
-from shapeinf.expr import DimSize, ceildiv
-from shapeinf.memory.runtimes.kernels import NO_SCRATCH, KernelContext, Scratch
+from shapeinf.expr import ceildiv
+from shapeinf.memory.runtimes.kernels import KernelContext, Scratch
 
-WEIGHT, SCALES = 1, 2
+WEIGHT, SCALES, ZERO_POINTS, GROUPS, BIAS = range(1, 6)
 INT8 = 4
 """The accuracy level at which the first operand is quantized to int8."""
-BITS = (4, 8)
 
 onnxruntime.none("MatMul", "Gemm")
 onnxruntime.none("FusedMatMul", "TransposeMatMul", "FusedGemm", domain=MS)
@@ -18,17 +17,31 @@ onnxruntime.none("FusedMatMul", "TransposeMatMul", "FusedGemm", domain=MS)
 
 @onnxruntime.scratch("MatMulNBits", domain=MS)
 def matmul_of_blocks(c: KernelContext) -> Scratch:
-    """The decoded weight; or, for a constant one, the quantized rows with scale and sum of each block, or nothing."""
-    depth, columns, bits = (c.integer(name) for name in ("K", "N", "bits"))
-    level = c.integer("accuracy_level")
-    if c.dtype(0) != "float32" or bits not in BITS or level not in (0, 1, INT8) or c.has_input(4):
-        raise NotKnown("the temporaries of MatMulNBits with these types were not measured")
-    if not (c.options.prepacking and {WEIGHT, SCALES} <= c.constants) or (bits != 4 and level != INT8):
-        return Scratch([4 * columns * depth])
-    return Scratch([quantized_rows(c, depth)]) if level == INT8 else NO_SCRATCH
+    """Quantized rows at the level of int8; nothing for 4 bits; else the decoded weight. float16 is converted."""
+    depth, columns = c.integer("K"), c.integer("N")
+    require_measured_blocks(c)
+    rows, decoded, block = c.product(*c.input(0)[:-1]), 4 * columns * depth, c.integer("block_size")
+    operand, result = c.product(4, rows, depth), c.product(4, rows, columns)
+    is_half = c.dtype(0) == "float16"
+    if not (c.options.prepacking and has_packed_blocks(c)):
+        scales = 4 * columns * ceildiv(depth, block)
+        return Scratch([decoded, operand, result, scales] if is_half else [decoded])
+    if c.integer("accuracy_level") == INT8:
+        return Scratch([c.sum(c.product(rows, ceildiv(depth, block) * (block + 8)), 64)])
+    if c.integer("bits") == 4:
+        return Scratch([operand] if is_half else [])
+    return Scratch([decoded, operand, result] if is_half else [decoded])
 
 
-def quantized_rows(c: KernelContext, depth: int) -> DimSize:
-    """The bytes of the quantized rows of the first operand [..., K]."""
-    block = c.integer("block_size")
-    return c.sum(c.product(*c.input(0)[:-1], ceildiv(depth, block) * (block + 8)), 64)
+def require_measured_blocks(c: KernelContext) -> None:
+    """Raise NotKnown for operands that were not measured."""
+    is_half = c.dtype(0) == "float16"
+    has_float_zeros = c.has_input(ZERO_POINTS) and c.dtype(ZERO_POINTS) != "uint8"
+    if c.has_input(GROUPS) or (is_half and (has_float_zeros or c.has_input(BIAS))):
+        raise NotKnown("the temporaries of MatMulNBits with these operands were not measured")
+
+
+def has_packed_blocks(c: KernelContext) -> bool:
+    """Whether weight, scales and zero points are constants of the types that have products of their own."""
+    zeros = {ZERO_POINTS} if c.has_input(ZERO_POINTS) else set()
+    return {WEIGHT, SCALES, *zeros} <= c.constants and not any(c.dtype(index) != "uint8" for index in zeros)

@@ -21,7 +21,7 @@ onnxruntime.own_types(
 )
 onnxruntime.own_types(
     "float16",
-    *("ExpandDims", "RotaryEmbedding", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"),
+    *("ExpandDims", "RotaryEmbedding", "MatMulNBits", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"),
     domain=MS,
 )
 onnxruntime.own_types(

@@ -1,4 +1,4 @@
-"""Temporaries of Fourier transforms: none if the length is a power of two, else the buffers of Bluestein's algorithm."""
+"""Temporaries of Fourier transforms: none for a power of two, else the buffers of Bluestein's algorithm."""
 
 from __future__ import annotations
 

@@ -471,15 +471,21 @@ def products(m: Maker) -> Iterator[Case]:
 
 
 def blocks(m: Maker, columns: int) -> Iterator[Case]:
-    for bits, block, level in ((4, 32, 0), (4, 32, 1), (4, 32, 4), (4, 128, 4), (8, 32, 0), (8, 32, 4), (4, 16, 0)):
-        depth = 128 * m.size(1, 3)
+    chosen = [(bits, block, level) for bits in (2, 4, 8) for level in (0, 1, 4) for block in (32, 128)]
+    for bits, block, level in (*chosen, (4, 16, 0), (4, 256, 4)):
+        depth = 256 * m.size(1, 3)
         count = depth // block
         attributes = {"K": depth, "N": columns, "bits": bits, "block_size": block, "accuracy_level": level}
+        x, half = m.x(m.size(2, 5), 20, depth), m.x(m.size(2, 5), 20, depth, dtype="float16")
+        zeros = m.w(columns * -(-count * bits // 8), dtype="uint8")
         for make in (m.w, m.x):
-            w = make(columns, count, block * bits // 8, dtype="uint8")
-            inputs = [m.x(m.size(2, 5), 20, depth), w, make(columns * count)]
+            w, scales = make(columns, count, block * bits // 8, dtype="uint8"), make(columns * count)
             label = f"MatMulNBits {bits} {block} {level} {'constant' if w.constant else 'variable'}"
-            yield Case(label, "MatMulNBits", inputs, attributes, domain=MS)
+            for extra in ((), (zeros,), (None, None, m.w(columns))):
+                name = f"{label} {len(extra)}"
+                yield Case(name, "MatMulNBits", [x, w, scales, *extra], attributes, domain=MS)
+        w, scales = m.w(columns, count, block * bits // 8, dtype="uint8"), m.w(columns * count, dtype="float16")
+        yield Case(f"MatMulNBits half {bits} {block} {level}", "MatMulNBits", [half, w, scales], attributes, domain=MS)
 
 
 def recurrence(m: Maker) -> Iterator[Case]:
