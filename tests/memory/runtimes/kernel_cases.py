@@ -284,6 +284,29 @@ def rare(m: Maker) -> Iterator[Case]:
     yield from embeddings(m, a, c)
 
 
+def built(m: Maker) -> Iterator[Case]:
+    """Operators that build tensors from few numbers, and those of boxes and windows."""
+    n, c, h, w = m.sizes(4, 6, 20, 24)
+    for op in ("HannWindow", "HammingWindow", "BlackmanWindow"):
+        yield Case(op, op, [Input(np.array(h * w))])
+    mel = [Input(np.array(number)) for number in (c, 4 * h, 8000)]
+    ends = [Input(np.array(number, np.float32)) for number in (0, 4000)]
+    yield Case("MelWeightMatrix", "MelWeightMatrix", [*mel, *ends])
+    yield Case("ConstantOfShape", "ConstantOfShape", [Input(np.array([n, c, h]))])
+    yield Case("AffineGrid", "AffineGrid", [m.x(n, 2, 3), m.k(np.array([n, c, h, w]))])
+    columns = m.x(n, 4 * c, (h - 1) * (w - 1))
+    yield Case("Col2Im", "Col2Im", [columns, m.k(np.array([h, w])), m.k(np.array([2, 2]))])
+    yield Case("NonMaxSuppression", "NonMaxSuppression", [m.x(n, h, 4), m.x(n, c, h), m.k(np.array([9]))])
+    boxes = [m.x(n, c, h, w), m.k(np.zeros((3, 4), np.float32)), m.k(np.zeros(3, np.int64))]
+    yield Case("RoiAlign", "RoiAlign", boxes, {"output_height": 5, "output_width": 6})
+    indices = m.k(np.zeros((n, c, h, w), np.int64))
+    window = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    yield Case("MaxUnpool", "MaxUnpool", [m.x(n, c, h, w), indices], window)
+    table = [m.w(30, 16, dtype="uint8"), m.x(n, h, dtype="int64"), m.w(30, 1)]
+    attributes = {"block_size": 32, "bits": 4, "quantize_axis": 1, "gather_axis": 0}
+    yield Case("GatherBlockQuantized", "GatherBlockQuantized", table, attributes, domain=MS)
+
+
 def embeddings(m: Maker, n: int, s: int) -> Iterator[Case]:
     ids, mask, h = m.x(n, s, dtype="int32"), m.k(np.ones((n, s), np.int32)), 4 * m.size(2, 9)
     tables = [m.w(30, h), m.w(s, h), m.w(2, h), m.w(h), m.w(h)]
@@ -658,7 +681,7 @@ def standard(m: Maker, n: int, s: int, length: int, heads: int) -> Iterator[Case
 
 FAMILIES = (
     *(elementwise, broadcasting, movement, resizing, normalization, convolution, quantized_convolution),
-    *(quantized_products, products, recurrence, einsum, attention, signals, learning, rare),
+    *(quantized_products, products, recurrence, einsum, attention, signals, learning, rare, built),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from shapeinf.runtime.protocol import Refusal
 from tests.memory.runtimes.kernel_cases import Case, cases
 from tests.memory.runtimes.kernel_models import MS, Input, context, held, infer, kernels, peak, rounded
 from tests.memory.runtimes.test_kernel_table import MEASURED, base_name, domain_of
-from tests.vectors import need
+from tests.vectors import PROJECT, need
 
 VERSION = "1.32.0"
 """The version of onnxruntime that the rules describe."""
@@ -127,6 +128,10 @@ def test_formulas_have_the_values_of_numbers(seed: int, threads: int, step: int)
             assert values == totals(expected, {}), case.label
 
 
+def test_each_rule_is_measured() -> None:
+    assert kernels().measured() - {(case.domain, case.op) for case in cases(0)} == set()
+
+
 @pytest.mark.parametrize("label", sorted(label for label, entry in MEASURED.items() if entry == {"scratch": 0}))
 def test_operators_without_temporaries_have_a_rule(label: str) -> None:
     """The table has no sizes for these."""
@@ -149,6 +154,15 @@ def test_every_rule_is_for_a_kernel() -> None:
     installed = set(installed_kernels())
     assert kernels().measured() - installed == set()
     assert not kernels().replaced() & installed - {("", "MeanVarianceNormalization")}
+
+
+def test_the_page_lists_the_kernels_of_today() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    if onnxruntime.__version__ != VERSION:
+        pytest.skip(f"the lists are those of onnxruntime {VERSION}, not of {onnxruntime.__version__}")
+    path = PROJECT / "tools" / "make_kernel_table.py"
+    tool = runpy.run_path(str(path))
+    assert tool["PAGE"].read_text(encoding="utf-8") == tool["new_page"](), f"run python tools/{path.name}"
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
