@@ -6,7 +6,7 @@ buffer that is used again stays allocated in between. A value that nothing reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
 
@@ -86,7 +86,14 @@ class Walk:
         self._add_inputs(instance)
         buffers = tuple([_buffer(item, end) for item in self.allocations])
         gaps = {item.name: item.gaps() for item in self.allocations}
-        return Run(Timeline(tuple(self.points), buffers), {name: idle for name, idle in gaps.items() if idle})
+        idle = {name: ranges for name, ranges in gaps.items() if ranges}
+        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()))
+
+    def _notes(self) -> Iterator[str]:
+        if any(step.operation.body is not None for run in self.graphs for step in run.steps):
+            yield "the session inlines functions, which changes the order: name the file that it writes"
+        if self.graphs[0].known.proto is None:
+            yield "the onnx package does not infer this model: the rules of shapeinf tell what the session knows of shapes"
 
     def _add_inputs(self, instance: GraphInstance) -> None:
         """Add the buffers of the caller, which are not rounded up, and those that the session holds."""
