@@ -81,7 +81,8 @@ CASES = [
         "equal names of dims",
         "g (float[n, 16] x, float[n, 16] z) => (float[n, 1] y)"
         ""
-        "{ a = Abs(x) b = ReduceMax <axes = [1]> (a) c = Neg(z) d = Exp(c) e = Add(d, b) y = ReduceMax <axes = [1]> (e) }",
+        "{ a = Abs(x) b = ReduceMax <axes = [1]> (a) c = Neg(z) d = Exp(c) e = Add(d, b) "
+        "y = ReduceMax <axes = [1]> (e) }",
         8448,
     ),
     Case(
