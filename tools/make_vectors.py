@@ -17,7 +17,7 @@ from pathlib import Path
 TARGET = Path(__file__).resolve().parent.parent / "tests" / "vectors" / "vectors.tar.xz"
 SUITES = (
     *("findings", "findings3", "memory", "models", "nnef", "nnef_torch", "onnx", "passes", "pnnx"),
-    *("tf", "tf_graphs", "xla"),
+    *("runtime_memory", "tf", "tf_graphs", "xla"),
 )
 """The suites that tests read."""
 SKIPPED_SUFFIXES = (".md", ".py", ".sh")

@@ -1,6 +1,6 @@
 """What a session of ONNX Runtime infers of its own operators, and how its operators with bodies run.
 
-Asked of the session itself: every value of a model becomes an output without a type, and the session reports its shape.
+A session reports its shapes where all values of a model become outputs without a type.
 """
 
 from __future__ import annotations

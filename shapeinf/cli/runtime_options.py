@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shapeinf.cli.sections import RUNTIME, section_options
-from shapeinf.memory.runtimes.protocol import RUNTIMES, Level, RuntimeOptions
+
+if TYPE_CHECKING:
+    from shapeinf.memory.runtimes.protocol import RuntimeOptions
+
+RUNTIMES = ["onnxruntime"]
+LEVELS = ["off", "basic", "extended", "all"]
+"""As `memory.runtimes.protocol` has them, whose import takes time."""
 
 _option = section_options(RUNTIME)
 
 RUNTIME_OPTIONS = (
     _option(
         "--runtime",
-        type=click.Choice(list(RUNTIMES)),
+        type=click.Choice(RUNTIMES),
         help="Count what this runtime allocates: its order, shared buffers, alignment, and temporaries of kernels.",
     ),
     _option("--threads", type=click.IntRange(min=1), metavar="N", default=1, help="The threads in a kernel."),
@@ -30,7 +36,7 @@ RUNTIME_OPTIONS = (
     ),
     _option(
         "--optimize",
-        type=click.Choice(get_args(Level)),
+        type=click.Choice(LEVELS),
         metavar="LEVEL",
         help="Write this file in a temporary folder, at a level of optimization; needs the runtime.",
     ),
@@ -38,14 +44,18 @@ RUNTIME_OPTIONS = (
 NAMES = ("threads", "no_reuse", "no_pattern", "no_arena", "no_prepacking", "optimized", "optimize")
 
 
-def read_runtime_options(arguments: dict[str, Any]) -> tuple[str | None, RuntimeOptions]:
+def read_runtime_options(arguments: dict[str, Any]) -> tuple[str | None, RuntimeOptions | None]:
     """Take the options of a runtime out of the arguments of a command. Raises UsageError for those without one."""
     runtime = arguments.pop("runtime")
     values = {name: arguments.pop(name) for name in NAMES}
     if runtime is None and (values["threads"] > 1 or any(values[name] for name in NAMES[1:])):
         raise click.UsageError(f"options of sessions need --runtime: {', '.join(RUNTIMES)}")
+    if runtime is None:
+        return None, None
     if values["optimized"] and values["optimize"]:
         raise click.UsageError("--optimized names the file that --optimize would write: specify one of them")
+    from shapeinf.memory.runtimes.protocol import RuntimeOptions
+
     return runtime, RuntimeOptions(
         threads=values["threads"],
         reuse=not values["no_reuse"],

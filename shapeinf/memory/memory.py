@@ -56,6 +56,11 @@ class Memory:
     alive at one time; `unsized` has the others.
     """
 
+    timeline: Timeline
+    chosen_at: dict[str, int] | None = None
+    """The sizes for which `order="least"` was chosen; None for the order of the file."""
+    _inner: frozenset[str] = frozenset()
+
     def __init__(
         self,
         inference: Inference,
@@ -76,7 +81,7 @@ class Memory:
         liveness = flatten(inference)
         if assignment is not None:
             assignment.check_names([live_range.name for live_range in liveness.live_ranges])
-        self.timeline: Timeline = builder.timeline_of(liveness)
+        self.timeline = builder.timeline_of(liveness)
         self._inner = frozenset([value.name for value in liveness.live_ranges if value.instance.inner])
         if order == "least":
             self.timeline, self.chosen_at = least_timeline(inference, builder, liveness, self.timeline)
@@ -85,9 +90,6 @@ class Memory:
         self.inference = inference
         self.work = work
         self._cases = Cases(inference)
-        self._inner: frozenset[str] = frozenset()
-        self.chosen_at: dict[str, int] | None = None
-        """The sizes for which `order="least"` was chosen; None for the order of the file."""
 
     @property
     def lock(self) -> RLock:

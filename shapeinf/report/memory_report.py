@@ -164,7 +164,7 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
         yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
     yield from _uncounted_lines(summary)
     if not isinstance(memory, RuntimeMemory):
-        yield f"not counted  {NOT_COUNTED}"
+        yield f"left out     {NOT_COUNTED}"
     if summary.budget is not None:
         verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
         yield f"budget       {exact_bytes(summary.budget)}: the peak {verdict}"
@@ -178,8 +178,8 @@ def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[s
     for buffer, count in peak.alive[:top]:
         least = " (at least)" if buffer.name in uncounted else ""
         kind = "" if buffer.role == "scratch" else f": {buffer.dtype or '?'}{buffer.shape}"
-        kept = "" if summary.run is None else note_of(buffer, summary.run)
-        yield f"{_share(count, peak)}{buffer.name}{kind}{least}{kept}"
+        note = "" if summary.run is None else note_of(buffer, summary.run)
+        yield f"{_share(count, peak)}{buffer.name}{kind}{least}{note}"
     if len(peak.alive) > top:
         yield f"{_share(sum(size for _, size in peak.alive[top:]), peak)}{len(peak.alive) - top} more"
 

@@ -36,6 +36,7 @@ class RuntimeRecord:
         runtime: the runtime.
         threads: the threads in a kernel.
         unknown_temporaries: the kernels whose temporaries are not counted.
+        notes: what may differ in a session.
         temporaries: those of the kernel at the peak of a first run.
         idle: the buffers in use at that peak that no value needs there, as they are kept for later values.
         held: what a session holds after it is created: initializers and packed weights.
@@ -48,6 +49,7 @@ class RuntimeRecord:
     runtime: str
     threads: int
     unknown_temporaries: tuple[UnknownTemporaries, ...]
+    notes: tuple[str, ...]
     temporaries: int | None = None
     idle: Mapping[str, int] | None = None
     held: int | None = None
@@ -61,11 +63,12 @@ def runtime_record(memory: RuntimeMemory, run: RunAt | None) -> RuntimeRecord:
     """The memory of a runtime as plain data; `run` at the sizes of the user, None where some are missing."""
     unknown = tuple(UnknownTemporaries(_node(buffer), buffer.cause) for buffer in memory.unknown_scratch)
     if run is None:
-        return RuntimeRecord(memory.name, memory.options.threads, unknown)
+        return RuntimeRecord(memory.name, memory.options.threads, unknown, memory.run.notes)
     return RuntimeRecord(
         memory.name,
         memory.options.threads,
         unknown,
+        memory.run.notes,
         run.scratch,
         {buffer.name: size for buffer, size in run.idle},
         run.held,
@@ -91,6 +94,7 @@ def runtime_lines(memory: RuntimeMemory, run: RunAt | None) -> Iterator[str]:
             yield f"arena        {_sum(run.first_regions)}{more}: regions that are not returned"
         yield f"held         {exact_bytes(run.held)} after the session is created"
     yield from _unknown_lines(memory.unknown_scratch)
+    yield from (f"note         {note}" for note in memory.run.notes)
 
 
 def _sum(regions: Iterable[int]) -> str:

@@ -72,7 +72,7 @@ class Scratch:
     Args:
         with_outputs: the temporaries that live together with the outputs, when the most bytes do.
         before_outputs: the temporaries that live together while no output is allocated yet, when the most bytes do.
-        first: whether the temporaries beside the outputs are allocated before them: an arena may then split otherwise.
+        first: whether `with_outputs` are allocated before the outputs, which decides the regions of an arena.
         is_bound: whether the kernel may need less, because a choice between formulas is not decided by symbolic sizes.
     """
 

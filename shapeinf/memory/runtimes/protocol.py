@@ -71,7 +71,7 @@ class Run:
             roles "weight" and "scratch", those that a session holds and the temporaries of kernels.
         idle: by name of a buffer, the ranges of program points in which no value of it is needed, though it is kept for
             a value that is computed later.
-        notes: what the numbers do not tell: assumptions, and what is not counted.
+        notes: why a session may differ from this prediction.
     """
 
     timeline: Timeline

@@ -96,10 +96,10 @@ class RuntimeMemory(Memory):
         first, buffers = self.peak.at(sizes), self.peak.buffers_at(sizes)
         block, later = self._later_run(first, buffers)
         runs = [list(trace(buffers)), later]
-        regions = self.runtime.regions(runs) if self.options.arena else (None, None)
+        regions: list[tuple[int, ...]] | list[None] = self.runtime.regions(runs) if self.options.arena else [None, None]
         idle = tuple([(buffer, size) for buffer, size in first.alive if self._is_idle(buffer, first.index)])
         held = self._held.at(sizes).bytes if self._held.timeline.points else 0
-        return RunAt(first, idle, held, block, peak_of(later), *regions, unknown=self.unsized)
+        return RunAt(first, idle, held, block, peak_of(later), regions[0], regions[1], self.unsized)
 
     def _later_run(self, first: PeakAt, buffers: Sequence[tuple[Buffer, int]]) -> tuple[int | None, list[Event]]:
         """The block of a later run, None without one, and the events of this run."""

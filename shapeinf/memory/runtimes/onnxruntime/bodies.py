@@ -45,7 +45,7 @@ def _bodies(outer: GraphRun, step: NodeStep) -> Mapping[str, GraphInstance]:
     children = [possible_bodies(run, step.index) for run in outer.instance.runs]
     names = dict.fromkeys(name for bodies in children for name in bodies)
     runs = {name: [run for bodies in children if name in bodies for run in trips(bodies[name])] for name in names}
-    return {name: GraphInstance(tuple(found), found[0].path, True) for name, found in runs.items() if found}
+    return {name: GraphInstance(tuple(last), last[0].path, True) for name, last in runs.items() if last}
 
 
 def _unknown_body(outer: GraphRun, step: NodeStep) -> Allocation:
@@ -71,13 +71,13 @@ class _Loop:
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
-        kept = [self._allocate(f"{name} of {self.step.site}", 1) for name in ("trip number", "condition")]
-        kept += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
+        in_use = [self._allocate(f"{name} of {self.step.site}", 1) for name in ("trip number", "condition")]
+        in_use += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
         old = self._old_values()
         self.inner.run()
-        kept += self._remaining(old)
+        in_use += self._remaining(old)
         self.inner.end([slot for slot in self.results if self.inner.width(slot) is not None])  # sequences are moved
-        return [*kept, *(a for a in self.inner.allocated.values() if a.death is None)]
+        return [*in_use, *(a for a in self.inner.allocated.values() if a.death is None)]
 
     @property
     def _slices(self) -> list[int]:
@@ -147,17 +147,17 @@ class _Scan:
         """The operands whose slices are not along the first axis: a transposed copy is in use for each."""
 
     def run(self) -> list[Allocation]:
-        """Walk one trip beside the outputs; returns what is in use until the scan ends."""
+        """Walk one trip while the outputs are in use; returns what is in use until the scan ends."""
         outer = self.outer
         outer.write_outputs(self.step)
-        kept = [self._copy(outer, slot, "transposed copy of") for slot in self.moved]
+        in_use = [self._copy(outer, slot, "transposed copy of") for slot in self.moved]
         known = outer.known.of_body(self.step, self.name, self.instance.runs[0])
         inner = GraphRun(outer.walk, self.instance, known, allocates_outputs=False)
         states = [self.instance.compiled.slots[value] for value in self.instance.compiled.graph.outputs[: self.states]]
-        kept += [self._copy(inner, slot, f"{which} state") for slot in states for which in ("previous", "next")]
+        in_use += [self._copy(inner, slot, f"{which} state") for slot in states for which in ("previous", "next")]
         inner.run()
         inner.end()
-        return kept
+        return in_use
 
     def _copy(self, run: GraphRun, slot: int, title: str) -> Allocation:
         name = f"{run.instance.path}{title} {run.compiled.names[slot]}"

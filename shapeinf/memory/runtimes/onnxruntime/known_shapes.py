@@ -43,10 +43,11 @@ class KnownShapes:
         self.proto = proto
         self.onnx_rules = onnx_rules
         self.kernels = kernels
-        self.contents: dict[str, PartialTensor] = {}
-        """The computed contents that a session propagates: whole numbers alone."""
+        self.contents: dict[str, PartialTensor]
+        """The contents that a session knows of computed values: those of constants, and some whole numbers."""
         self.shapes: dict[str, PlannerShape] = dict(outer)
         graph = self.compiled.graph
+        self.contents = self._stored_contents()
         for name, constant in graph.constants.items():
             self.shapes[name] = planner_shape(constant.shape)
         for name, declared in graph.declared.items():
@@ -84,6 +85,19 @@ class KnownShapes:
             self.shapes[name] = tuple(
                 [b if isinstance(b, int) or a is None else a for a, b in zip(known, shape, strict=True)]
             )
+
+    def _stored_contents(self) -> dict[str, PartialTensor]:
+        """The contents of the nodes that are constants, which a session stores as initializers."""
+        known = {}
+        for key, _, outputs, _ in self.compiled.rows:
+            op_def = self.compiled.operations[key].op_def
+            if op_def is None or not op_def.stored:
+                continue
+            for slot in outputs:
+                value = None if slot == UNUSED else self._inferred(slot)
+                if isinstance(value, PartialTensor):
+                    known[self.compiled.names[slot]] = value
+        return known
 
     def _visit_nodes(self) -> None:
         """Infer the outputs of one node after the other."""
@@ -133,7 +147,8 @@ class KnownShapes:
         """The node of a row."""
         if self.proto is None:
             return None
-        return self.proto.node[self._positions[index]]
+        node: onnx.NodeProto = self.proto.node[self._positions[index]]
+        return node
 
     @cached_property
     def _positions(self) -> Mapping[int, int]:

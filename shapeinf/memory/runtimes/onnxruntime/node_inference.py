@@ -45,8 +45,8 @@ class NodeInference:
 
         `like` is the operator of the default domain whose rule applies.
         """
-        found, texts = self._infer_types(step, types, like)
-        return {i: planner_shape(t.shape, texts) for i, t in found.items() if isinstance(t, TensorType)}
+        types_of, texts = self._infer_types(step, types, like)
+        return {i: planner_shape(t.shape, texts) for i, t in types_of.items() if isinstance(t, TensorType)}
 
     def contents(self, step: NodeStep, types: Sequence[PlannerType | None]) -> PartialTensor | None:
         """The contents of the first output of a node where all elements are numbers."""

@@ -25,18 +25,18 @@ def execution_order(compiled: CompiledGraph, dropped: Collection[int] = (), *, a
 
 def _producers(compiled: CompiledGraph, rows: Sequence[int]) -> dict[int, list[int]]:
     """For each row those that compute what it or its bodies read, in the order of the file."""
-    place = {row: position for position, row in enumerate(rows)}
+    positions = {row: position for position, row in enumerate(rows)}
     writers = compiled.producers
     producers: dict[int, list[int]] = {}
     for row in rows:
-        found = {writers[slot] for slot in compiled.rows[row][1] if slot != MISSING}
-        producers[row] = sorted((r for r in found if r is not None and r in place), key=place.__getitem__)
+        sources = {writers[slot] for slot in compiled.rows[row][1] if slot != MISSING}
+        producers[row] = sorted((r for r in sources if r is not None and r in positions), key=positions.__getitem__)
     return producers
 
 
 def _depth_first(producers: dict[int, list[int]]) -> list[int]:
     """The post-order from the rows that no other reads; the last of these first, and the last producer first."""
-    read = {row for found in producers.values() for row in found}
+    read = {row for inputs in producers.values() for row in inputs}
     stack = [(row, False) for row in producers if row not in read]
     visited: set[int] = set()
     order: list[int] = []

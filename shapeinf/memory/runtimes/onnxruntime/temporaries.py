@@ -20,13 +20,13 @@ from shapeinf.memory.runtimes.protocol import RuntimeOptions
 
 @attrs.frozen
 class Temporaries:
-    """Bytes of temporaries: without the outputs, and beside them; `cause` says why some are not known.
+    """Bytes of temporaries: without the outputs, and with them; `cause` says why some are not known.
 
-    `first` says that those beside the outputs are allocated before them.
+    `first` says that those with the outputs are allocated before them.
     """
 
     before: tuple[DimSize | None, ...] = ()
-    beside: tuple[DimSize | None, ...] = ()
+    during: tuple[DimSize | None, ...] = ()
     cause: str = ""
     first: bool = False
 
@@ -42,10 +42,10 @@ def find_temporaries(
     try:
         scratches = [kernels.find_scratch(kernel_context(run, step, constants, options)) for run in instance.runs]
     except NotKnown as unknown:
-        return Temporaries(beside=(None,), cause=unknown.reason)
+        return Temporaries(during=(None,), cause=unknown.reason)
     before = _largest([scratch.before_outputs for scratch in scratches])
-    beside = _largest([scratch.with_outputs for scratch in scratches])
-    return Temporaries(before, beside, first=scratches[0].first)
+    during = _largest([scratch.with_outputs for scratch in scratches])
+    return Temporaries(before, during, first=scratches[0].first)
 
 
 def kernel_context(

@@ -6,7 +6,7 @@ buffer that is used again stays allocated in between. A value that nothing reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
 
@@ -86,7 +86,14 @@ class Walk:
         self._add_inputs(instance)
         buffers = tuple([_buffer(item, end) for item in self.allocations])
         gaps = {item.name: item.gaps() for item in self.allocations}
-        return Run(Timeline(tuple(self.points), buffers), {name: idle for name, idle in gaps.items() if idle})
+        idle = {name: ranges for name, ranges in gaps.items() if ranges}
+        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()))
+
+    def _notes(self) -> Iterator[str]:
+        if any(step.operation.body is not None for run in self.graphs for step in run.steps):
+            yield "the session inlines functions, which changes the order: name the file that it writes"
+        if self.graphs[0].known.proto is None:
+            yield "the onnx package does not read this model: what a session knows of shapes is by the rules of shapeinf"
 
     def _add_inputs(self, instance: GraphInstance) -> None:
         """Add the buffers of the caller, which are not rounded up, and those that the session holds."""
@@ -190,9 +197,9 @@ class GraphRun:
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 
-    def end(self, kept: Collection[int] = ()) -> None:
-        """Free all buffers at the end of a body, but those of the `kept` values."""
-        keep = {self.buffer[slot] for slot in kept}
+    def end(self, retained: Collection[int] = ()) -> None:
+        """Free all buffers at the end of a body, but those of the `retained` values."""
+        keep = {self.buffer[slot] for slot in retained}
         for buffer, allocation in self.allocated.items():
             if allocation.death is None and buffer not in keep:
                 allocation.death = self.walk.now
@@ -205,10 +212,10 @@ class GraphRun:
             self._add_temporaries(point, temporaries.before)
             self.walk.points.append(point)
         if temporaries.first:
-            self._add_temporaries(point, temporaries.beside)
+            self._add_temporaries(point, temporaries.during)
         self.write_outputs(step)
         if not temporaries.first:
-            self._add_temporaries(point, temporaries.beside, temporaries.cause)
+            self._add_temporaries(point, temporaries.during, temporaries.cause)
         self.walk.points.append(point)
         for allocation in held or ():
             allocation.death = self.walk.now

@@ -1,0 +1,101 @@
+"""Small models, one for each rule of the plan of onnxruntime: predicted, as they were measured, and measured again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.memory.runtimes.protocol import RuntimeOptions
+from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions, counter_obstacle
+from tests.memory.runtimes.session_cases import CASES, HEAD, Case
+
+by_label = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+
+
+def memory_of(case: Case, **options: bool | int) -> RuntimeMemory:
+    model = onnx.parser.parse_model(case.model)
+    return infer_shapes(model).memory(runtime="onnxruntime", options=RuntimeOptions(**options))  # type: ignore[arg-type]
+
+
+@by_label
+def test_the_peak_is_as_it_was_measured(case: Case) -> None:
+    run = memory_of(case).at(case.sizes)
+    assert run.first.bytes == case.measured and not run.unknown
+
+
+@pytest.fixture(scope="module")
+def counter() -> Iterator[AllocationCounter]:
+    if obstacle := counter_obstacle():
+        pytest.skip(obstacle)
+    with AllocationCounter() as counter:
+        yield counter
+
+
+@by_label
+def test_the_peak_is_measured(case: Case, counter: AllocationCounter, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(case.model), path)
+    measured = counter.measure(str(path), case.arrays(), SessionOptions())
+    run = memory_of(case).at(case.sizes)
+    assert measured.peaks[-1] == run.first.bytes and measured.held == run.held
+
+
+@by_label
+def test_the_formula_holds_at_other_sizes(case: Case) -> None:
+    """The peak at sizes is the maximum of the symbolic terms, and what an inference with these sizes has."""
+    model = onnx.parser.parse_model(case.model)
+    for rows in (1, 2, 63, 100):
+        formula = memory_of(case).peak.at(n=rows)
+        bound = infer_shapes(model, bind={"n": rows}).memory(runtime="onnxruntime").peak.at(n=rows)
+        assert formula.bytes == bound.bytes or formula.at_most
+        assert sum(size for _, size in formula.alive) == formula.bytes
+
+
+def test_an_idle_buffer_is_named() -> None:
+    case = next(case for case in CASES if case.label == "a free buffer is kept")
+    run = memory_of(case).at(n=64)
+    without = memory_of(case, reuse=False).at(n=64)
+    assert without.first.bytes <= run.first.bytes and not without.idle
+
+
+UNMEASURED = f"{HEAD} g (float[n, 16] x) => (float[n, 16] y) {{ y = com.example.Own(x) }}"
+
+
+def test_unknown_temporaries_are_never_0() -> None:
+    model = onnx.parser.parse_model(UNMEASURED.replace('"" : 17', '"" : 17, "com.example" : 1'))
+    memory = infer_shapes(model).memory(runtime="onnxruntime")
+    assert [buffer.cause for buffer in memory.unknown_scratch] == ["the operator is not known"]
+    assert memory.peak.at_least
+
+
+def test_a_function_of_the_model_is_noted() -> None:
+    text = f'{HEAD[:-1]}, opset_import: ["" : 17, "own" : 1]>'.replace('opset_import: ["" : 17], ', "")
+    text += "g (float[n, 16] x) => (float[n, 16] y) { y = own.Twice(x) }"
+    text += '<domain: "own", opset_import: ["" : 17]> Twice (x) => (y) { y = Add(x, x) }'
+    memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
+    assert [note for note in memory.run.notes if "inlines functions" in note] and memory.peak.at(n=64).bytes == 4096
+
+
+def test_options_of_tensors_do_not_apply_to_a_runtime() -> None:
+    result = infer_shapes(onnx.parser.parse_model(CASES[0].model))
+    with pytest.raises(ShapeInferenceError, match="has its own order"):
+        result.memory(runtime="onnxruntime", in_place=True)  # type: ignore[call-overload]
+    with pytest.raises(UnknownNameError, match="runtime"):
+        result.memory(runtime="onnxruntim")
+
+
+def test_the_order_is_depth_first_from_the_last_leaf() -> None:
+    """The producer with the highest index runs first, and before it those that it reads."""
+    text = f"{HEAD} g (float[n, 16] x) => (float[n, 16] y, float[n, 16] z)"
+    text += "{ [a] a = Abs(x) [b] b = Neg(x) [c] c = Exp(x) [y] y = Add(a, c) [z] z = Sub(b, y) [w] w = Neg(c) }"
+    memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
+    assert [point.node for point in memory.timeline.points] == ["c", "w", "a", "y", "b", "z"]
+    options = RuntimeOptions(file_order=True)
+    memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime", options=options)
+    assert [point.node for point in memory.timeline.points] == ["a", "b", "c", "y", "z", "w"]
