@@ -16,8 +16,8 @@ from shapeinf.sharing import cached_property, hold_locks
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import format_bytes, qualify
 
-COUNTED: tuple[Role, ...] = ("activation", "output")
-"""The roles of the outputs of nodes; inputs and weights are totals only."""
+COUNTED: tuple[Role, ...] = ("activation", "output", "scratch")
+"""The roles of the outputs of nodes, and of temporaries of kernels; inputs and weights are totals only."""
 
 MAX_NAMED = 10
 """The tensors with a color and a name; all others are one area."""

@@ -47,7 +47,7 @@ OPCODES = ("symbol", "constant", "add", "multiply", "floordiv", "maximum")
 MAX_FORMULA = 300
 """Characters of the formula of a dim."""
 
-COUNTED: tuple[Role, ...] = ("activation", "output")
+COUNTED: tuple[Role, ...] = ("activation", "output", "scratch")
 """The roles that the peak counts."""
 
 
