@@ -117,7 +117,7 @@ class _Inferences:
         empty = any(0 in shape for shape in sizes.shapes.values())
         if empty and self.options.min_dim:
             return self.infer({}, {}, min_dim=0)
-        labels = input_symbols(symbolic.inference)
+        labels = input_symbols(symbolic.engine.inference)
         named = {s: sizes.sizes.get(label, sizes.sizes.get(s.name)) for s, label in labels.items()}
         return symbolic.result_for({s: (size, size) for s, size in named.items() if size is not None})
 
@@ -252,7 +252,7 @@ class _RunVerifier:
 
     def _inferred_types(self, result: Result) -> InferredTypes:
         """An inference, with the sizes of its symbols in this run."""
-        named = {name: size for name, size in self.sizes.sizes.items() if result.scope.has(name)}
+        named = {name: size for name, size in self.sizes.sizes.items() if result.engine.scope.has(name)}
         inferred = InferredTypes(result, self.sizes.shapes, named)
         tensors = [(name, type_) for name, type_ in self.observed.items() if isinstance(type_, ObservedType)]
         inferred.learn((name, type_) for name, type_ in tensors if result.tensors[name].kind == "tensor")
@@ -278,7 +278,7 @@ def _false_violations(result: Result, by: str) -> list[Mismatch]:
     """Mismatches for nodes that ran although the inference reports that they cannot run."""
     return [
         Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
-        for d in certain_violations(result.inference)
+        for d in certain_violations(result.engine.inference)
     ]
 
 
@@ -303,7 +303,7 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
     text = "[" + ", ".join(str(item) if item is not None else "no tensor" for item in observed[:4]) + "]"
     if info.kind == "tensor":
         return ("unknown" if info.dtype is None and info.shape.dims is None else "wrong"), text
-    items = item_infos(inferred.result.inference, name)
+    items = item_infos(inferred.result.engine.inference, name)
     if items is not None and len(items) != len(observed):
         return "wrong", text
     if items is not None:

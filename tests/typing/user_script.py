@@ -103,7 +103,7 @@ def read_result(result: Result) -> None:
     texts = [d.render() for d in diagnostics] + [group.cause.reason for group in groups]
     print(tensors, inputs, dims, number, two, same, coverage.known, lines, len(nodes), texts, mask.dtype)
     print(int(shape[1]), maximum(size, 4), minimum(size, 4), ceildiv(size, 2), evaluate(size, {"batch": 2}))
-    print(evaluate(size, {"batch": np.array([1, 2])}), parse_dim("2*H", result.scope))
+    print(evaluate(size, {"batch": np.array([1, 2])}), parse_dim("2*H", result.engine.scope))
     print(result.tensor("half"), result.body_tensors, result.policy, result.dims, result.source, result.dialect)
     result.update({"image": [4, 3, 64, 64]})
 

@@ -81,8 +81,7 @@ class Peak:
         self._sizes: CountedBuffers = count_buffers(counted, store, self._query.is_bindable, self._budget)
 
     @property
-    def lock(self) -> RLock:
-        """The lock that every query takes: see `Result.lock`."""
+    def _lock(self) -> RLock:
         return self.store.scope.lock
 
     @property
