@@ -256,12 +256,12 @@ def test_unknown_operators_do_not_stop_inference():
     (warning,) = result.diagnostics
     assert (warning.code, warning.node) == ("S201", "NoSuchOp_1")
     assert str(result.tensors["a"].shape) == "[2]"
-    with pytest.raises(shapeinf.UnknownOperatorError, match="NoSuchOp_1"):
+    with pytest.raises(shapeinf.errors.UnknownOperatorError, match="NoSuchOp_1"):
         infer_shapes(graph, mode="strict")
 
 
 def test_a_value_outside_of_its_range_is_a_contradiction():
-    with pytest.raises(shapeinf.Contradiction, match="batch"):
+    with pytest.raises(shapeinf.errors.Contradiction, match="batch"):
         infer_shapes(MLP, dims={"batch": "1..8"}, bind={"batch": 9})
 
 

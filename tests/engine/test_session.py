@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import shapeinf
-from shapeinf import Contradiction, Dim, InferenceOptions, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import Dim, InferenceOptions, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.api import infer
+from shapeinf.errors import Contradiction
 from tests.checks.models import model, node
 
 ROOT = Path(shapeinf.__file__).parent

@@ -14,7 +14,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from shapeinf import Graph, ModelError, UnknownFormatError, infer_shapes
+from shapeinf import Graph, ModelError, infer_shapes
+from shapeinf.errors import UnknownFormatError
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.source import read
 from shapeinf.formats.protobuf.large_file import LargeFile

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf import (
-    Contradiction,
-    Dim,
-    UnknownNameError,
-    infer_shapes,
-)
-from shapeinf.errors import AssumptionSyntaxError
+from shapeinf import Dim, UnknownNameError, infer_shapes
+from shapeinf.errors import AssumptionSyntaxError, Contradiction
 from shapeinf.expr import Scope, evaluate
 from shapeinf.inputs.assumptions import add_assumptions, parse_assumption
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore

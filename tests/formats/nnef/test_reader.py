@@ -10,16 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import shapeinf
-from shapeinf import (
-    NnefOptions,
-    ShapeError,
-    ShapeInferenceError,
-    UnknownFormatError,
-    UnknownNameError,
-    infer_shapes,
-)
+from shapeinf import NnefOptions, ShapeError, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.cli import main
-from shapeinf.errors import NnefError
+from shapeinf.errors import NnefError, UnknownFormatError
 from shapeinf.formats import load
 from tests.formats.nnef.models import HEAD, PLAIN, model_in, packed, shapes
 
