@@ -14,7 +14,6 @@ import shapeinf.ops
 import shapeinf.testing
 from shapeinf.lattice import ShapeStore
 from shapeinf.ops import Dialect, InferenceContext, OpDef, default_registry
-from shapeinf.schemas import schema_names
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "api" / "stable.md").read_text(encoding="utf-8")
@@ -99,8 +98,3 @@ def test_the_names_for_operators() -> None:
 def test_the_names_for_tests() -> None:
     package, *names = NAME.findall(SECTIONS["Tests"])
     assert package == "shapeinf.testing" and set(names) == set(shapeinf.testing.__all__)
-
-
-def test_the_schemas_of_json() -> None:
-    listed = [name for name in NAME.findall(SECTIONS["JSON"]) if "/" in name]
-    assert not list(repeated(listed)) and set(listed) == set(schema_names())
