@@ -19,10 +19,9 @@ from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.result import Result
-from shapeinf.runtime.buffers import BoundOutputs
+from shapeinf.runtime.buffers import BoundOutputs, max_bytes
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.feeds import feeds
-from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, StoppedRun, choose_runtime
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sizes import MAX_SIZES, RunSizes, legal_sizes
@@ -178,7 +177,7 @@ class _RunVerifier:
     def _refuse_huge(self) -> None:
         for name in self.producers:
             if all(isinstance(dim, int) for dim in self.bound.tensors[name].shape.dims or [None]):
-                size = _max_bytes(self.bound, name) or 0
+                size = max_bytes(self.bound, name) or 0
                 if size > MAX_TENSOR:
                     raise Refusal(f"{name} would take {exact_bytes(size)}: bind smaller sizes")
 
@@ -213,7 +212,7 @@ class _RunVerifier:
         group: list[str] = []
         total = 0
         for name in names:
-            size = _max_bytes(self.bound, name) or 0
+            size = max_bytes(self.bound, name) or 0
             if group and total + size > MAX_HELD:
                 yield group
                 group, total = [], 0
@@ -268,8 +267,8 @@ class _RunVerifier:
             if name not in self.producers:
                 self.outputs.unbound.append(Skipped(name, "it is an input or a constant, which no node writes"))
                 continue
-            max_bytes = _max_bytes(self.bound, name)
-            self.outputs.allocate(name, self.bound.tensors[name], max_bytes, self.observed.get(name))
+            most = max_bytes(self.bound, name)
+            self.outputs.allocate(name, self.bound.tensors[name], most, self.observed.get(name))
         if self.outputs.buffers:
             self.outputs.run(self.model, self.feeds)
 
@@ -314,19 +313,3 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
     if "wrong" in verdicts:
         return "wrong", text
     return ("exact" if verdicts and set(verdicts) == {"exact"} else "bounded"), text
-
-
-def _max_bytes(result: Result, name: str) -> int | None:
-    """The most bytes of a tensor; None where there is no bound, or its elements have no fixed size."""
-    info = result.tensors[name]
-    if info.kind != "tensor" or info.shape.dims is None or info.dtype is None:
-        return None
-    if info.dtype == "string" or not has_arrays(info.dtype):
-        return None
-    total = numpy_type(info.dtype).itemsize
-    for dim in info.shape.dims:
-        size = dim if isinstance(dim, int) else result.interval(dim).hi
-        if size is None:
-            return None
-        total *= size
-    return int(total)
