@@ -119,7 +119,7 @@ def _read_text(path: str, text_format: str) -> Graph:
             warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
             model = onnx.load_model_from_string(data, format=text_format)
     except Exception as error:  # the parsers of onnx and protobuf have many errors, without a common base
-        # onnx's own parser passes on what C++ says of a number with too many digits: an IndexError, "stoll"
+        # onnx's own parser passes on C++'s error for a number with too many digits: an IndexError, "stoll"
         reason = "a number is out of range" if isinstance(error, IndexError) else error
         raise ModelError(f"is not an ONNX model in {text_format} form: {reason}", node=path) from error
     graph = read_model(model, ReadFiles(os.path.abspath(path)))
