@@ -57,7 +57,7 @@ def test_the_json_of_a_run(tmp_path: Path) -> None:
 
 
 def test_unknown_temporaries_are_listed_by_kernel(tmp_path: Path) -> None:
-    result = run(UNKNOWN, tmp_path, "--runtime", "onnxruntime", "--bind", "n=64", "--budget", "1GiB")
+    result = run(UNKNOWN, tmp_path, "--runtime", "onnxruntime", "--bind", "n=64", "--memory-limit", "1GiB")
     assert "not known    the temporaries of 1 kernel (own): the operator is not known" in result.output
     assert result.exit_code == 1 and "is not known to fit" in result.output
 
