@@ -12,12 +12,12 @@ from shapeinf.expr import evaluate
 from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import count_buffers
-from shapeinf.sharing import cached_property, hold_locks
+from shapeinf.sharing import cached_property
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import format_bytes, qualify
 
-COUNTED: tuple[Role, ...] = ("activation", "output")
-"""The roles of the outputs of nodes; inputs and weights are totals only."""
+COUNTED: tuple[Role, ...] = ("activation", "output", "scratch")
+"""The roles of the outputs of nodes, and of temporaries of kernels; inputs and weights are totals only."""
 
 MAX_NAMED = 10
 """The tensors with a color and a name; all others are one area."""
@@ -192,7 +192,7 @@ def view_of_memory(
     Sizes that depend on data have their upper bounds. Raises UnknownNameError, MissingSizeError and Contradiction
     as `Peak.at` does.
     """
-    with hold_locks(memory):
+    with memory.store.scope.lock:
         query = SizeQuery(memory.store, memory.labels)
         buffers = count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
         values = query.evaluate(buffers.upper, query.bind(sizes))

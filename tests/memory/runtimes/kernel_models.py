@@ -94,7 +94,7 @@ class Case:
 
 def context(result: Result, threads: int = 1, prepacking: bool = True) -> KernelContext:
     """The call of the only node of a model."""
-    inference = result.inference
+    inference = result.engine.inference
     compiled = inference.compiled
     constants = {compiled.slots[name] for name in compiled.graph.constants}
     options = RuntimeOptions(threads=threads, prepacking=prepacking)

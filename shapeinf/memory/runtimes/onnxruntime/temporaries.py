@@ -20,9 +20,9 @@ from shapeinf.memory.runtimes.protocol import RuntimeOptions
 
 @attrs.frozen
 class Temporaries:
-    """Bytes of temporaries: without the outputs, and with them; `cause` says why some are not known.
+    """The bytes of temporaries `before` the outputs are allocated, and `during` their lives.
 
-    `first` says that those with the outputs are allocated before them.
+    `cause` is why some are not known; `first`: the kernel allocates the second kind before its outputs.
     """
 
     before: tuple[DimSize | None, ...] = ()

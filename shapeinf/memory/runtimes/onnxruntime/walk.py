@@ -93,7 +93,7 @@ class Walk:
         if any(step.operation.body is not None for run in self.graphs for step in run.steps):
             yield "the session inlines functions, which changes the order: name the file that it writes"
         if self.graphs[0].known.proto is None:
-            yield "the onnx package does not read this model: what a session knows of shapes is by the rules of shapeinf"
+            yield "the onnx package does not read this model: the rules of shapeinf tell what a session knows"
 
     def _add_inputs(self, instance: GraphInstance) -> None:
         """Add the buffers of the caller, which are not rounded up, and those that the session holds."""

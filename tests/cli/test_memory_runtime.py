@@ -1,0 +1,96 @@
+"""`shapeinf memory --runtime`: the lines on a run, its JSON, and what the options change."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import get_args
+
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+
+from shapeinf.cli import main
+from shapeinf.cli.runtime_options import LEVELS, RUNTIMES
+from shapeinf.memory.runtimes import protocol
+from tests.memory.runtimes.session_cases import CASES, HEAD
+
+KEPT = next(case for case in CASES if case.label == "a free buffer is kept")
+UNKNOWN = (
+    HEAD.replace('"" : 17', '"" : 17, "com.example" : 1')
+    + "g (float[n, 16] x) => (float[n, 16] y) { [own] y = com.example.Own(x) }"
+)
+
+
+def run(model: str, folder: Path, *options: str, command: str = "memory") -> Result:
+    path = folder / "model.onnx"
+    onnx.save(onnx.parser.parse_model(model), path)
+    return CliRunner().invoke(main, [command, str(path), *options])
+
+
+def test_the_options_are_those_of_the_runtimes() -> None:
+    assert list(protocol.RUNTIMES) == RUNTIMES and list(get_args(protocol.Level)) == LEVELS
+
+
+def test_the_lines_of_a_run(tmp_path: Path) -> None:
+    result = run(KEPT.model, tmp_path, "--runtime", "onnxruntime", "--bind", "n=64")
+    assert result.exit_code == 0, result.output
+    assert "n=64: 24.3 KiB (24,896 bytes)" in result.output
+    for line in ("later runs   ", "arena        1 MiB", "held         128 bytes after the session is created"):
+        assert line in result.output
+    assert "left out" not in result.output
+
+
+def test_the_peak_of_tensors_names_what_it_leaves_out(tmp_path: Path) -> None:
+    result = run(KEPT.model, tmp_path, "--bind", "n=64")
+    assert "left out     alignment, temporaries of kernels" in result.output
+
+
+def test_the_json_of_a_run(tmp_path: Path) -> None:
+    plain = ("--no-arena", "--no-pattern", "--json")
+    runtime = json.loads(run(KEPT.model, tmp_path, "--runtime", "onnxruntime", "--bind", "n=64", *plain).output)[
+        "runtime"
+    ]
+    assert runtime["block"] is None and runtime["first_regions"] is None and runtime["later"] == 24_896
+    assert json.loads(run(KEPT.model, tmp_path, "--bind", "n=64", "--json").output)["runtime"] is None
+
+
+def test_unknown_temporaries_are_listed_by_kernel(tmp_path: Path) -> None:
+    result = run(UNKNOWN, tmp_path, "--runtime", "onnxruntime", "--bind", "n=64", "--memory-limit", "1GiB")
+    assert "not known    the temporaries of 1 kernel (own): the operator is not known" in result.output
+    assert result.exit_code == 1 and "is not known to fit" in result.output
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--threads", "2"],
+        ["--no-arena"],
+        ["--runtime", "onnxruntime", "--in-place"],
+        ["--runtime", "onnxruntime", "--optimize", "all", "--optimized", "other.onnx"],
+    ],
+)
+def test_options_that_do_not_go_together(options: list[str], tmp_path: Path) -> None:
+    assert run(KEPT.model, tmp_path, *options).exit_code == 2
+
+
+@pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="onnxruntime is not installed")
+def test_the_file_that_a_session_writes(tmp_path: Path) -> None:
+    """Two nodes that change nothing are removed."""
+    text = f"{HEAD} g (float[n, 16] x) => (float[n, 16] y) {{ a = Abs(x) b = Identity(a) c = Identity(b) y = Neg(c) }}"
+    options = ("--runtime", "onnxruntime", "--bind", "n=64", "--json")
+    points = [
+        json.loads(run(text, tmp_path, *options, *more).output)["peak"]["bytes"]
+        for more in ([], ["--optimize", "extended"])
+    ]
+    assert points == [8192, 8192]
+    result = run(text, tmp_path, "--runtime", "onnxruntime", "--optimize", "extended", command="plan")
+    assert "2 tensors" in run(text, tmp_path, *options[:4], "--optimize", "extended", command="plan").output, (
+        result.output
+    )
+
+
+def test_a_missing_file_of_a_session(tmp_path: Path) -> None:
+    result = run(KEPT.model, tmp_path, "--runtime", "onnxruntime", "--optimized", str(tmp_path / "none.onnx"))
+    assert result.exit_code == 3
