@@ -169,8 +169,8 @@ def standard_attention(c: KernelContext) -> Scratch:
         buffers.append(c.product(width, queries, keys))
     if c.dtype(0) == "float32":
         return Scratch(buffers)
-    converted = c.product(4, c.options.threads, queries, keys)
-    return Scratch([*buffers, converted], is_bound=c.options.threads > 1)
+    converted = [c.product(4, queries, keys)] * c.options.threads  # one for each head that a thread computes
+    return Scratch([*buffers, *converted], is_bound=c.options.threads > 1)
 
 
 onnxruntime.none("RotaryEmbedding")

@@ -224,7 +224,7 @@ class AllocationCounter:
         numbered: Any = {f"x{number}": np.asarray(array) for number, array in enumerate(arrays.values())}
         np.savez(inputs, **numbered)
         sequences = [name for name, array in arrays.items() if isinstance(array, list)]
-        task = {"path": path, "inputs": inputs, "names": list(arrays), "sequences": sequences}
+        task: dict[str, Any] = {"path": path, "inputs": inputs, "names": list(arrays), "sequences": sequences}
         task["options"] = [attrs.asdict(o) for o in options]
         assert self._child.stdin is not None and self._child.stdout is not None
         try:
