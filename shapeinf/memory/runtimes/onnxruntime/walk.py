@@ -12,10 +12,10 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import DimSize, ceildiv
+from shapeinf.expr import DimSize, ceildiv, maximum
 from shapeinf.formats.onnx.external_tensors import external_parts
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import Shape, TensorType, element_bits
+from shapeinf.lattice import SequenceType, Shape, TensorType, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
@@ -26,8 +26,9 @@ from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
 from shapeinf.memory.runtimes.protocol import TEMPORARIES, Run, RuntimeOptions
-from shapeinf.memory.sizes import Size
+from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
+from shapeinf.solver.long_dims import product_of, sum_dims
 
 
 @attrs.define(eq=False)
@@ -271,8 +272,24 @@ class GraphRun:
         return Allocation(name, size.bytes, self.walk.now, role, dtype, shape, size.cause, None, [name])
 
     def size(self, slot: int) -> Size:
-        """The bytes of a value, the most of all trips."""
-        return self.walk.builder.size(LiveRange("", self.instance, slot, "activation", 0, 0))
+        """The bytes of a value, the most of all trips; each item of a sequence is a buffer of its own."""
+        size = self.walk.builder.size(LiveRange("", self.instance, slot, "activation", 0, 0))
+        values = [run.type_of(slot) for run in self.instance.runs]
+        totals = [self._rounded_items(value) for value in values if isinstance(value, SequenceType)]
+        if size.bytes is None or not totals or None in totals:
+            return size
+        return Size(maximum(*[total for total in totals if total is not None]))
+
+    def _rounded_items(self, value: SequenceType) -> DimSize | None:
+        """The bytes of the items of a sequence in buffers of their own; None where they are not known."""
+        store = self.walk.inference.store
+        items = [size_of(store, item).bytes for item in value.items or (value.element,)]
+        if None in items:
+            return None
+        total = sum_dims(store.scope, [self.walk.round_up(amount) for amount in items if amount is not None])
+        if value.items is not None:
+            return total
+        return None if value.length is None else product_of(store, (total, value.length))
 
 
 def _is_stored(step: NodeStep) -> bool:
