@@ -30,6 +30,9 @@ from shapeinf.sharing import cached_property
 MAX_CALLS = 64
 """The most calls of functions inside one another."""
 
+STEPS_PER_UNDONE_RUN = 400
+"""The steps of the start and the end of a body that may not run: copies of the store, and what bodies have in common."""
+
 
 @attrs.define(eq=False, slots=False)
 class BoundBody:
@@ -109,6 +112,7 @@ class BoundBody:
             return [canonicalize(store, output) for output in output_types(child)]
         finally:
             store.certain = certain
+            store.scope.work += STEPS_PER_UNDONE_RUN
             if before.differs_from(store):
                 child.undone = entered, store.copy()
             outer.restore_store(before)

@@ -56,6 +56,8 @@ class ShapeStore(ConstraintStore):
         self.sizes: NodeSizePolicy | None = None
         """The bounds and constraints of the user on sizes that nodes create. Copies share it."""
         self._relaxer: Relaxer | None = None
+        self._site_changes = 0
+        """Of a copy, the number of changes of the bounds of join sites when it was made."""
 
     @property
     def relaxer(self) -> Relaxer:
@@ -273,7 +275,7 @@ class ShapeStore(ConstraintStore):
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
         self.assumed = list(before.assumed)
-        self.relaxer.publish()
+        self.relaxer.publish(before._site_changes)
 
     @property
     def is_empty(self) -> bool:
@@ -289,6 +291,7 @@ class ShapeStore(ConstraintStore):
         other.assumed = list(self.assumed)
         other.version = self.version
         other.certain = self.certain
+        other._site_changes = 0 if self._relaxer is None else self._relaxer.changes
         other._share(self)
         return other
 
