@@ -61,6 +61,7 @@ class Result:
         self._session = session
         self._tensors: dict[str, TensorInfo] | None = None
         self._body_tensors: dict[str, TensorInfo] | None = None
+        self._diagnostics: list[Diagnostic] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
         self._other: tuple[Mapping[str, int], Result] | None = None
@@ -184,7 +185,9 @@ class Result:
     @property
     def diagnostics(self) -> Diagnostics:
         """All diagnostics: those of packages, file and user first, then those of nodes in the order of the graph."""
-        return Diagnostics([*self._notes, *collect_diagnostics(self._inference)])
+        if self._diagnostics is None:
+            self._diagnostics = collect_diagnostics(self._inference)
+        return Diagnostics([*self._notes, *self._diagnostics])
 
     @property
     def coverage(self) -> Coverage:

@@ -14,7 +14,7 @@ import attrs
 from shapeinf.constraints.common import add_common
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
-from shapeinf.engine.diagnostics import violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.propagate import run
 from shapeinf.engine.records import Repetition
@@ -148,8 +148,8 @@ class BoundBody:
     @property
     def failure(self) -> str:
         """See `shapeinf.ops.Body`."""
-        violation = next((note for note, certain in violations(self._last) if certain), None)
-        return "" if violation is None else f"'{violation.node}': {violation.message}"
+        certain = certain_violations(self._last)
+        return f"'{certain[0].node}': {certain[0].message}" if certain else ""
 
     def require_common(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""

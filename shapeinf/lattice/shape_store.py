@@ -319,12 +319,9 @@ def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[D
     for values, others in ((store.solved, other.solved), (other.solved, store.solved)):
         changed.update((symbol, None) for symbol, value in values.items() if others.get(symbol) is not value)
     for a, b in ((store.ranges, other.ranges), (store.congruences, other.congruences)):
-        for entries, others_entries in ((a, b), (b, a)):
-            changed.update(
-                (store.scope.atom_dim(atom), None)
-                for atom, entry in entries.items()
-                if others_entries.get(atom) is not entry
-            )
+        for entries, find in ((a, b.get), (b, a.get)):
+            atoms = [atom for atom, entry in entries.items() if find(atom) is not entry]
+            changed.update(dict.fromkeys(map(store.scope.atom_dim, atoms)))
     for condition in {*store.conditions} ^ {*other.conditions}:
         changed.update(dict.fromkeys(condition.symbols()))
     for solved in (store.solved, other.solved) if changed else ():
