@@ -30,8 +30,8 @@ from shapeinf.sharing import cached_property
 MAX_CALLS = 64
 """The most calls of functions inside one another."""
 
-STEPS_PER_UNDONE_RUN = 400
-"""The steps of the start and the end of a body that may not run: copies of the store, and what bodies have in common."""
+STEPS_PER_UNDONE_RUN = 200
+"""The steps of the start and end of a body that may not run: copies of the store, and what bodies have in common."""
 
 
 @attrs.define(eq=False, slots=False)
