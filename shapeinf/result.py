@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TextIO, cast
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.engine.cases import Cases, Ranges
 from shapeinf.engine.diagnostics import collect_diagnostics
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
@@ -238,9 +239,10 @@ class Result:
             from shapeinf.program import ShapeProgram
 
             labels = input_symbols(self._inference)
-            self._program = ShapeProgram(
-                self.store, self.tensors, labels, lambda: self.memory().peak, self._program_for
-            )
+            with pause_garbage_collection():
+                self._program = ShapeProgram(
+                    self.store, self.tensors, labels, lambda: self.memory().peak, self._program_for
+                )
         return self._program
 
     def _program_for(self, ranges: Ranges) -> ShapeProgram | None:

@@ -156,7 +156,7 @@ def total_budget(steps: int = WORK_OF_COMMAND) -> Iterator[TotalBudget]:
 
 
 def raise_total(steps: int) -> None:
-    """Let all queries of the command together take this number of steps, where that is more than one does by default."""
+    """Let all queries of the command together take this number of steps, where one takes fewer by default."""
     total = _TOTAL.get()
     if total is not None and steps > WORK:
         total.steps += steps - WORK_OF_COMMAND
