@@ -135,7 +135,7 @@ def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, left:
     d.scope.work += len(d.terms)
     try:
         bounds = _interval_bounds(d, known)
-        if len(d.terms) > 1 and splits > 0 and not _is_linear(d) and not _direction(d):
+        if len(d.terms) > 1 and splits > 0 and not _is_linear(d) and not direction_of(d):
             left = left or _Splits()
             left.parts -= 1
             if left.parts >= 0:
@@ -222,7 +222,7 @@ def _is_linear(d: Dimension) -> bool:
     return True
 
 
-def _direction(d: DimSize) -> int:
+def direction_of(d: DimSize) -> int:
     """1 for a sum of atoms that is nondecreasing in all of its symbols, -1 for nonincreasing, else 0.
 
     All terms of such a sum have their least values at the same sizes: plain intervals lose nothing.
@@ -239,7 +239,7 @@ def _direction(d: DimSize) -> int:
 
 
 def _atom_direction(scope: Scope, number: int) -> int:
-    """The direction of an atom; see `_direction`."""
+    """The direction of an atom; see `direction_of`."""
     direction = scope.directions.get(number)
     if direction is None:
         direction = scope.directions[number] = _new_direction(scope.atoms[number])
@@ -251,8 +251,8 @@ def _new_direction(atom: Atom) -> int:
         return 1
     if isinstance(atom, Floor):
         divisor = atom.denominator
-        return _direction(atom.numerator) if isinstance(divisor, int) and divisor > 0 else 0
-    directions = {_direction(a) for a in atom.args if isinstance(a, Dimension)}
+        return direction_of(atom.numerator) if isinstance(divisor, int) and divisor > 0 else 0
+    directions = {direction_of(a) for a in atom.args if isinstance(a, Dimension)}
     return directions.pop() if len(directions) == 1 else 0
 
 
