@@ -18,7 +18,6 @@ from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.session import nodes_behind, rows_with_errors
 from shapeinf.result import Result
-from shapeinf.sharing import hold_locks
 from shapeinf.solver.budget import CUT
 
 C180 = register_code(
@@ -35,7 +34,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     The first one is the nearest to the cause. One that follows from another comes after it and names its node as the
     `cause`. `ranges` has the dims with bounds of the user: a tensor that overflows within these is no mere note.
     """
-    with hold_locks(result), pause_garbage_collection():
+    with result.engine.lock, pause_garbage_collection():
         model = CheckedModel(result, ranges)
         static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
         misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}
@@ -68,7 +67,7 @@ def _without_consequences(diagnostics: Iterable[Diagnostic], model: CheckedModel
 
     Behind constants that share a name no check is certain.
     """
-    inference = model.result.inference
+    inference = model.result.engine.inference
     behind = nodes_behind(inference.compiled, rows_with_errors(inference))
     names = {inference.compiled.step(index).site for index in behind}
     repeated = {inference.compiled.slots.get(name) for name in model.graph.repeated_constants}

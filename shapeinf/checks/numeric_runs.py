@@ -34,7 +34,7 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     one legal value, which is unlikely to be among those that are tested. A graph whose bodies have exhausted the budget
     of its inference is not tested: those of each run would exhaust it again.
     """
-    if model.result.inference.budget.cut:
+    if model.result.engine.inference.budget.cut:
         model.budget.cut = True
         return
     if not model.axes or model.axes.keys() != model.named_symbols:
@@ -92,7 +92,10 @@ def run_at_shapes(model: CheckedModel, shapes: Mapping[str, Sequence[Any]]) -> l
         )
     except ShapeError as error:
         return [Diagnostic("error", error.code, str(error))]
-    return [attrs.evolve(violation, severity="error", help=None) for violation in certain_violations(result.inference)]
+    return [
+        attrs.evolve(violation, severity="error", help=None)
+        for violation in certain_violations(result.engine.inference)
+    ]
 
 
 def explain_mismatch(model: CheckedModel, declared: Sequence[DimSize], shape: Sequence[int]) -> str:

@@ -58,14 +58,14 @@ class MemorySummary:
         bound: the memory of which `peak` is the peak: the same, or one inferred with the sizes bound.
         sizes: the user's sizes.
         peak: the peak at these sizes; its bound over all sizes where some are missing.
-        budget: bytes.
+        limit: bytes.
     """
 
     memory: Memory
     bound: Memory
     sizes: dict[str, int]
     peak: PeakAt | PeakBound
-    budget: int | None
+    limit: int | None
 
     @property
     def bytes(self) -> int | None:
@@ -94,9 +94,9 @@ class MemorySummary:
 
     @property
     def fits(self) -> bool:
-        """Whether the peak is known to fit into the budget; True without one."""
+        """Whether the peak is known to fit into the limit; True without one."""
         known = self.bytes is not None and not self.peak.at_least
-        return self.budget is None or (known and (self.bytes or 0) <= self.budget)
+        return self.limit is None or (known and (self.bytes or 0) <= self.limit)
 
     @property
     def binding(self) -> str:
@@ -105,22 +105,22 @@ class MemorySummary:
 
 
 def summarize_memory(
-    memory: Memory, sizes: dict[str, int], budget: int | None, infer_bound: Callable[[], Memory]
+    memory: Memory, sizes: dict[str, int], limit: int | None, infer_bound: Callable[[], Memory]
 ) -> MemorySummary:
     """The peak at these sizes; `infer_bound` infers with them bound, which bounds more data-dependent sizes."""
     try:
         peak: PeakAt | PeakBound = memory.peak.at(sizes)
         if memory.peak.exact or not sizes:
-            return MemorySummary(memory, memory, sizes, peak, budget)
+            return MemorySummary(memory, memory, sizes, peak, limit)
     except MissingSizeError:
         if not sizes:
-            return MemorySummary(memory, memory, sizes, memory.peak.over(), budget)
+            return MemorySummary(memory, memory, sizes, memory.peak.over(), limit)
     bound = infer_bound()
     try:
         peak = bound.peak.at()
     except MissingSizeError:
         peak = bound.peak.over()
-    return MemorySummary(memory, bound, sizes, peak, budget)
+    return MemorySummary(memory, bound, sizes, peak, limit)
 
 
 def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:
@@ -130,7 +130,7 @@ def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedS
 
 
 def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
-    """The peak with the `top` largest tensors in use at it, the totals by role, and the budget."""
+    """The peak with the `top` largest tensors in use at it, the totals by role, and the limit."""
     memory = summary.memory
     yield f"peak         {_shorten(str(memory.peak))} bytes"
     yield from (
@@ -145,9 +145,9 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
     if total is not None:
         yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
     yield from _uncounted_lines(summary)
-    if summary.budget is not None:
+    if summary.limit is not None:
         verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
-        yield f"budget       {exact_bytes(summary.budget)}: the peak {verdict}"
+        yield f"limit        {exact_bytes(summary.limit)}: the peak {verdict}"
 
 
 def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[str]:
@@ -284,8 +284,8 @@ class MemoryReport:
         unsized: the tensors whose size is not known.
         uncounted: the tensors that the peak does not count.
         total: the peak with all weights and inputs, at these sizes or as a bound over all; None without a bound.
-        budget: bytes; None without one.
-        fits: whether the peak is known to fit into the budget; true without one.
+        limit: bytes; None without one.
+        fits: whether the peak is known to fit into the limit; true without one.
     """
 
     model: str
@@ -295,7 +295,7 @@ class MemoryReport:
     unsized: tuple[UnsizedTensor, ...]
     uncounted: tuple[Unbounded, ...]
     total: Total | None
-    budget: int | None
+    limit: int | None
     fits: bool
 
 
@@ -310,7 +310,7 @@ def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
         tuple(UnsizedTensor(b.name, b.role, b.cause) for b in memory.unsized),
         tuple(summary.bound.peak.unbounded),
         summary.total,
-        summary.budget,
+        summary.limit,
         summary.fits,
     )
 

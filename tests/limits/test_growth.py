@@ -50,14 +50,14 @@ def calls(function, *arguments):
 
 
 def test_a_join_does_not_visit_the_joins_before_it():
-    few, many = (infer_shapes(conditionals(count)).scope.work / count for count in (50, 200))
+    few, many = (infer_shapes(conditionals(count)).engine.scope.work / count for count in (50, 200))
     assert many <= MOST_GROWTH * few
 
 
 @pytest.mark.parametrize("query", [SchemaViolations, certain_violations])
 def test_a_violation_is_sought_once_in_each_body(query):
     def calls_per_run(levels):
-        inference = infer_shapes(functions_in_branches(levels)).inference
+        inference = infer_shapes(functions_in_branches(levels)).engine.inference
         calls(query, inference)  # imports what it needs
         return calls(query, inference) / len(list(walk_runs(inference)))
 
@@ -65,7 +65,7 @@ def test_a_violation_is_sought_once_in_each_body(query):
 
 
 def test_a_body_that_may_not_run_is_not_searched_for_certain_violations():
-    inference = infer_shapes(functions_in_branches(6)).inference
+    inference = infer_shapes(functions_in_branches(6)).engine.inference
     certain = sum(run.inference.certain for run in walk_runs(inference))
     assert certain < 10 < len(list(walk_runs(inference)))
     assert calls(certain_violations, inference) < 40 * certain
@@ -73,7 +73,7 @@ def test_a_body_that_may_not_run_is_not_searched_for_certain_violations():
 
 def test_the_work_of_nested_divisions():
     """Each numerator only grows with the size: its bounds need no splits."""
-    assert infer_shapes(tower("Add", "Div", levels=100)).scope.work < 150_000
+    assert infer_shapes(tower("Add", "Div", levels=100)).engine.scope.work < 150_000
 
 
 STEPS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(0, 6)), min_size=1, max_size=5)
@@ -130,7 +130,7 @@ def cut_result(monkeypatch) -> Result:
 
 def test_a_model_whose_bodies_exceed_the_budget_is_not_run_at_sizes(monkeypatch):
     result = cut_result(monkeypatch)
-    assert result.inference.budget.cut
+    assert result.engine.inference.budget.cut
     monkeypatch.setattr(numeric_runs, "violations_at", None)
     assert [note.code for note in check(result)] == ["S202", "C180"]
 
