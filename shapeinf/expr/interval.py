@@ -227,8 +227,10 @@ def direction_of(d: DimSize) -> int:
 
     All terms of such a sum have their least values at the same sizes: plain intervals lose nothing.
     """
+    if isinstance(d, int):
+        return 0
     direction = 0
-    for monomial, coefficient in () if isinstance(d, int) else d.terms:
+    for monomial, coefficient in d.terms:
         if monomial:
             own = _atom_direction(d.scope, monomial[0]) if len(monomial) == 1 else 0
             own = own if coefficient > 0 else -own

@@ -3,7 +3,6 @@
 import cProfile
 import gc
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
@@ -54,12 +53,11 @@ def test_a_join_does_not_visit_the_joins_before_it():
     assert many <= MOST_GROWTH * few
 
 
-@pytest.mark.parametrize("query", [SchemaViolations, certain_violations])
-def test_a_violation_is_sought_once_in_each_body(query):
+def test_schema_violations_are_sought_once_in_each_body():
     def calls_per_run(levels):
         inference = infer_shapes(functions_in_branches(levels)).engine.inference
-        calls(query, inference)  # imports what it needs
-        return calls(query, inference) / len(list(walk_runs(inference)))
+        calls(SchemaViolations, inference)  # imports what it needs
+        return calls(SchemaViolations, inference) / len(list(walk_runs(inference)))
 
     assert calls_per_run(7) <= MOST_GROWTH * calls_per_run(4)
 
@@ -73,7 +71,7 @@ def test_a_body_that_may_not_run_is_not_searched_for_certain_violations():
 
 def test_the_work_of_nested_divisions():
     """Each numerator only grows with the size: its bounds need no splits."""
-    assert infer_shapes(tower("Add", "Div", levels=100)).engine.scope.work < 150_000
+    assert infer_shapes(tower("Add", "Div", levels=100)).engine.scope.work < 80_000
 
 
 STEPS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(0, 6)), min_size=1, max_size=5)
