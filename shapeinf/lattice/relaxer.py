@@ -13,8 +13,10 @@ of the same iteration (the branches of an If) may hold any symbol, those of diff
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from math import inf
 
 import attrs
@@ -33,6 +35,9 @@ MAX_SIDES = 8
 
 SiteKey = tuple[str, str, int]
 """An execution, a site, and an axis of it."""
+
+_END_OF_SITE = re.compile(r"[./:]|$")
+"""Where the name of a site around another one may end, in the name of the inner one."""
 
 
 @attrs.frozen(eq=False)
@@ -84,13 +89,15 @@ def _plainness(d: DimSize) -> tuple[bool, int, object]:
 class _Site:
     """The state of a join site: its own symbol, the hull of the bounds, and how often each bound widened.
 
-    `sides` are the sides so far; None once one of them rules out a symbolic limit.
+    `sides` are the sides so far; None once one of them rules out a symbolic limit. `stamp` is the number of the change
+    of bounds that is its last.
     """
 
     symbol: Dimension
     bounds: Bounds
     widenings: list[int]
     sides: dict[DimSize, None] | None = attrs.Factory(dict)
+    stamp: int = 0
 
 
 class Relaxer:
@@ -108,6 +115,12 @@ class Relaxer:
         """The number of nested cycles of the graph that are being iterated."""
         self.cycle_symbols: dict[Dimension, SiteKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
+        self.changes = 0
+        """The number of changes of the bounds of sites so far."""
+        self._by_change: dict[Dimension, _Site] = {}
+        """The sites by their symbols, in the order of their last changes of bounds."""
+        self._inside: dict[str, list[tuple[str, Dimension]]] = {}
+        """For each site the executions and symbols of the sites inside of it, and its own."""
 
     @contextmanager
     def inside(self, part: str) -> Iterator[None]:
@@ -148,13 +161,20 @@ class Relaxer:
         key = self.execution, site, axis
         state = self.sites.get(key)
         if state is None:
-            symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
-            state = self.sites[key] = _Site(symbol, hull, [0, 0])
+            state = self._add_site(key, self.store.scope.fresh(f"{site}.{axis}", None, None), hull)
         if self.cycles:
             self.cycle_symbols[state.symbol] = key
         self._extend(state, hull)
         self._limit(state, (a, b), same_iteration)
         return state.symbol
+
+    def _add_site(self, key: SiteKey, symbol: Dimension, bounds: Bounds) -> _Site:
+        """A new site with its own symbol."""
+        execution, name, _ = key
+        for end in _END_OF_SITE.finditer(name):
+            self._inside.setdefault(name[: end.start()], []).append((execution, symbol))
+        site = self.sites[key] = _Site(symbol, bounds, [0, 0])
+        return site
 
     def _extend(self, state: _Site, hull: Bounds) -> None:
         """Extend the bounds of a site; they widen a few times."""
@@ -179,10 +199,11 @@ class Relaxer:
     def _last_symbol(self, symbol: Dimension) -> Dimension:
         execution, site, axis = self.cycle_symbols[symbol]
         key, bounds = (execution, f"{site}.last", axis), self.store.bounds(symbol)
-        if key not in self.sites:
-            self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
-        self._extend(self.sites[key], bounds)
-        return self.sites[key].symbol
+        state = self.sites.get(key)
+        if state is None:
+            state = self._add_site(key, self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds)
+        self._extend(state, bounds)
+        return state.symbol
 
     def _limit(self, site: _Site, sides: tuple[DimSize, DimSize], same_iteration: bool) -> None:
         """Limit a site's symbol by the maximum of all sides; a side that depends on the symbol removes the limit."""
@@ -206,32 +227,35 @@ class Relaxer:
         site.widenings[end] += 1
         return new if site.widenings[end] <= MAX_WIDENINGS else extreme
 
-    def publish(self) -> None:
-        """Set the bounds of all sites again, after the store was reset."""
-        ranges = self.store.ranges
-        self.store.scope.work += len(self.sites)
-        for site in self.sites.values():
-            known = ranges.get(site.symbol.atom)
+    def publish(self, changes: int) -> None:
+        """Set the bounds of sites again that have changed since there were so many changes: the store was reset."""
+        recent = takewhile(lambda site: site.stamp > changes, reversed(self._by_change.values()))
+        for site in [*recent][::-1]:
+            self.store.scope.work += 1
+            known = self.store.ranges.get(site.symbol.atom)
             if known is None or known.bounds != site.bounds:
-                self._publish(site)
+                self._set_bounds(site)
 
     def _publish(self, site: _Site) -> None:
         """Set a site's bounds in the store: they may widen, which constraints never do."""
+        self.changes += 1
+        site.stamp = self.changes
+        self._by_change.pop(site.symbol, None)
+        self._by_change[site.symbol] = site
+        self._set_bounds(site)
+
+    def _set_bounds(self, site: _Site) -> None:
         self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
 
     def symbols_below(self, site: str) -> set[Dimension]:
         """The symbols of a site, of its labels, and of the sites inside its bodies; in the current execution."""
-        inside = (f"{site}.", f"{site}/", f"{site}:")
-        self.store.scope.work += len(self.sites)
-        return {
-            state.symbol
-            for (execution, name, _), state in self.sites.items()
-            if execution.startswith(self.execution) and (name == site or name.startswith(inside))
-        }
+        inside = self._inside.get(site, ())
+        self.store.scope.work += len(inside)
+        return {symbol for execution, symbol in inside if execution.startswith(self.execution)}
 
     def is_joined(self, symbol: Dimension) -> bool:
         """Whether a symbol belongs to a site."""
-        return any(state.symbol is symbol for state in self.sites.values())
+        return symbol in self._by_change
 
     def shape(self, a: Shape, b: Shape, site: str, *, alternatives: Alternatives | None = None) -> Shape:
         """The join of two shapes at a site; the site's unknown rank when the ranks differ. See `dim`."""
