@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from shapeinf.errors import ModelError
 from shapeinf.passes.editor import Editor, Leave
-from shapeinf.passes.skeleton import sizes
+from shapeinf.passes.outline import sizes
 from shapeinf.passes.weights import raw_bytes
 
 

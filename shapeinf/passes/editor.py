@@ -16,10 +16,10 @@ import onnx_ir as ir
 from shapeinf.errors import ModelError
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
+from shapeinf.passes.outline import sizes
 from shapeinf.passes.report import Change, SkippedChange
 from shapeinf.passes.schemas import fits_schema
-from shapeinf.passes.skeleton import sizes
-from shapeinf.passes.types import Types, bodies, values
+from shapeinf.passes.types import Types, bodies, scopes, values
 from shapeinf.passes.weights import contents, rename_tensor
 
 OVERRIDABLE_SINCE = 4
@@ -73,10 +73,8 @@ class Editor:
     # -- scopes ------------------------------------------------------------------------------------------------------
 
     def scopes(self) -> Iterator[ir.Graph]:
-        """The main graph, its subgraphs, then each function with its subgraphs."""
-        for root in (self.model.graph, *(function.graph for function in self.model.functions.values())):
-            yield root
-            yield from root.subgraphs()
+        """See `types.scopes`."""
+        return scopes(self.model)
 
     def is_function(self, scope: ir.Graph) -> bool:
         """Whether a scope is the body of a function, which has no initializers."""
