@@ -45,8 +45,8 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
     if changed:
         parts = _parts(proto.graph)
         model.graph.meta[_DECLARED] = [{v.name: v.type for v in part if v.name in changed} for part in parts]
-    for graph in (model.graph, *model.graph.subgraphs()):
-        for output in graph.outputs:
+    for scope in (model.graph, *model.graph.subgraphs()):
+        for output in scope.outputs:
             if output.producer() is None and not (output.is_graph_input() or output.is_initializer()):
                 raise ModelError("is an output of a graph that does not produce it", node=output.name)
     return model

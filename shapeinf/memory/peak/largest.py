@@ -25,8 +25,8 @@ from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.dominance import is_monotone_in
 from shapeinf.solver.long_dims import canonical_form, map_terms
+from shapeinf.solver.monotonicity import is_monotone_in
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges, upper_bound
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, find_violation, holds_at, value_at
 
