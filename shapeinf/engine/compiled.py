@@ -219,6 +219,11 @@ class CompiledGraph:
         key, inputs, outputs, _ = self.rows[index]
         return NodeStep(self, index, self.operations[key], inputs, outputs)
 
+    def is_cycle(self, group: Sequence[int]) -> bool:
+        """Whether a group is a cycle: several nodes, or one that reads its own output."""
+        _, inputs, outputs, _ = self.rows[group[0]]
+        return len(group) > 1 or any(slot in inputs for slot in outputs if slot != UNUSED)
+
     def node(self, index: int) -> Node:
         """The node at an index, as the file has it."""
         return self.graph.nodes[self._order[index]]

@@ -31,11 +31,10 @@ MAX_VISITS = 64
 
 def run_group(inference: Inference, group: list[int]) -> None:
     """Run a single node, or the nodes of a cycle."""
-    step = inference.compiled.step(group[0])
-    if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
-        inference.visit(step)
-    else:
+    if inference.compiled.is_cycle(group):
         run_cycle(inference, group)
+    else:
+        inference.visit(inference.compiled.step(group[0]))
 
 
 def run_cycle(inference: Inference, group: list[int]) -> None:
