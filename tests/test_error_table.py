@@ -36,9 +36,7 @@ def test_the_tables_of_errors_are_not_stale(path) -> None:
 def test_a_code_has_one_owner() -> None:
     assert CODES["S101"].owner == "shapeinf.diagnostics"
     assert CODES["C110"].owner == "shapeinf.checks.declarations"
-    with pytest.raises(
-        ValueError, match=r"S101 is taken by shapeinf\.diagnostics \(a rule of an operator is violated\)"
-    ):
+    with pytest.raises(ValueError, match=r"S101 is taken by shapeinf\.diagnostics \(a rule of an operator"):
         register_code("S101", "error", "another meaning")
     with pytest.raises(ValueError, match=r"C110 is taken by shapeinf\.checks\.declarations"):
         register_check("C110", "error", "another meaning")(lambda model: [])

@@ -106,14 +106,15 @@ class _Walk:
         """Visit one node, its bodies after it."""
         if instance.path:
             self.inner_nodes += 1
-            check_expansion(self.inner_nodes, instance.path + step.site)
+            check_expansion(self.inner_nodes, instance.path + step.node_name)
         run, operation = instance.run, step.operation
         called = self.callee(run, step)
         if called is not None:
             self.call(instance, step, called)
             return
         row = instance.rows.setdefault(
-            (instance.path, step.index), _Row(instance.path + step.site, operation.kind.op, bounded=instance.bounded)
+            (instance.path, step.index),
+            _Row(instance.path + step.node_name, operation.kind.op, bounded=instance.bounded),
         )
         conditional = run.compiled.conditional
         row.bounded |= conditional is not None and conditional[step.index]
@@ -152,7 +153,7 @@ class _Walk:
         weights = self.constants(callee)
         for argument, slot in argument_slots(step, callee.compiled):
             weights[argument] = instance.weights[slot]
-        path = f"{instance.path}{step.site}/"
+        path = f"{instance.path}{step.node_name}/"
         self.run(attrs.evolve(instance, run=callee, path=path, weights=weights))
 
     def bodies(self, instance: _Instance, step: NodeStep, cost: RunCost, row: _Row) -> None:
@@ -187,7 +188,7 @@ class _Walk:
         for number, item in enumerate(uncounted):
             inner = _Row(item.node, item.op)
             inner.reason, inner.unsized = ("", item.reason) if item.amount else (item.reason, "")
-            instance.rows[f"{instance.path}{step.site}/", -1 - number] = inner
+            instance.rows[f"{instance.path}{step.node_name}/", -1 - number] = inner
         if row.name not in self.branches:
             labeled = {body_path("", step, name).split("/")[-2]: table.total for name, table in tables.items()}
             self.branches[row.name] = Branches(row.name, row.op, labeled)

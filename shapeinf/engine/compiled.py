@@ -155,7 +155,7 @@ class NodeStep:
         return self.compiled.node(self.index)
 
     @property
-    def site(self) -> str:
+    def node_name(self) -> str:
         """The name of the node in unknowns and sources: its own, else that of its first output, else the operator."""
         name = self.compiled.rows[self.index][3]
         if name:

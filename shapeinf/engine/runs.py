@@ -141,7 +141,7 @@ def body_path(path: str, step: NodeStep, body: str) -> str:
     operation = step.operation
     label = "" if operation.op_def is None else operation.op_def.label(body)
     label = label or (body if len(operation.bodies) > 1 else "")
-    return f"{path}{step.site}/{label}/" if label else f"{path}{step.site}/"
+    return f"{path}{step.node_name}/{label}/" if label else f"{path}{step.node_name}/"
 
 
 def callee(operation: Operation) -> str:

@@ -1,4 +1,4 @@
-"""Joins of types of which either may be true, at a site; see `relaxer`."""
+"""Joins of types of which either may be true; see `relaxer`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from shapeinf.lattice.types import (
 )
 
 
-def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, alternatives: Alternatives | None = None) -> Type:
-    """The join of two types at a site: equal parts stay. Raises ShapeError for kinds that have no join.
+def relax_type(relaxer: Relaxer, a: Type, b: Type, label: str, *, alternatives: Alternatives | None = None) -> Type:
+    """The join of two types at a join point: equal parts stay. Raises ShapeError for kinds that have no join.
 
     See `Relaxer.dim` for `alternatives`.
     """
@@ -28,21 +28,21 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, alternatives: A
         return a
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         dtype = a.dtype if a.dtype == b.dtype else None
-        shape = relaxer.shape(a.shape, b.shape, site, alternatives=alternatives)
+        shape = relaxer.shape(a.shape, b.shape, label, alternatives=alternatives)
         if isinstance(a, HandleType) and isinstance(b, HandleType):
-            return _relax_handles(relaxer, dtype, shape, a, b, site, alternatives)
+            return _relax_handles(relaxer, dtype, shape, a, b, label, alternatives)
         left, right = a.elements, b.elements
         if left is None or right is None or a.shape != b.shape:
             return TensorType(dtype, shape)
         pairs = enumerate(zip(left, right, strict=True))
         return PartialTensor(
-            dtype, shape, (_relax_element(relaxer, x, y, site, i, alternatives) for i, (x, y) in pairs)
+            dtype, shape, (_relax_element(relaxer, x, y, label, i, alternatives) for i, (x, y) in pairs)
         )
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
         if type(a) is SequenceType and type(b) is SequenceType:
-            return _relax_sequences(relaxer, a, b, site, alternatives)
-        source = Source(site, "either may be true here")
-        return rewrap(a, b, relax_type(relaxer, a.element, b.element, site, alternatives=alternatives), source)
+            return _relax_sequences(relaxer, a, b, label, alternatives)
+        source = Source(label, "either may be true here")
+        return rewrap(a, b, relax_type(relaxer, a.element, b.element, label, alternatives=alternatives), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds and have no common type")
 
 
@@ -52,13 +52,13 @@ def _relax_handles(
     shape: Shape,
     a: HandleType,
     b: HandleType,
-    site: str,
+    label: str,
     alternatives: Alternatives | None,
 ) -> HandleType:
-    """The join of handles at a site; a list without known items is empty, or has zeros of the shape of the others."""
+    """The join of handles at a label; a list without known items is empty, or has zeros of the shape of the others."""
     length: DimSize | None = None
     if a.length is not None and b.length is not None:
-        length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, alternatives=alternatives)
+        length = relaxer.dim(a.length, b.length, f"{label}.length", least=0, alternatives=alternatives)
     if b.values and (a.length == 0 or a.values == ()):
         return HandleType(dtype, shape, _items_of_either(a, b.values), length)
     if a.values and (b.length == 0 or b.values == ()):
@@ -67,7 +67,7 @@ def _relax_handles(
         return HandleType(dtype, shape, None, length)
     values: list[TensorType] = []
     for index, (x, y) in enumerate(zip(a.values, b.values, strict=True)):
-        joined = relax_type(relaxer, x, y, f"{site}.value{index}", alternatives=alternatives)
+        joined = relax_type(relaxer, x, y, f"{label}.value{index}", alternatives=alternatives)
         assert isinstance(joined, TensorType)
         values.append(joined)
     return HandleType(dtype, shape, values, length)
@@ -81,30 +81,30 @@ def _items_of_either(other: HandleType, items: Sequence[TensorType]) -> list[Ten
 
 
 def _relax_sequences(
-    relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, alternatives: Alternatives | None
+    relaxer: Relaxer, a: SequenceType, b: SequenceType, label: str, alternatives: Alternatives | None
 ) -> SequenceType:
     """The join of sequences; item by item where both have equally many. An empty one has no element type."""
     if a.length == 0 or b.length == 0:
         element = b.element if a.length == 0 else a.element
     else:
-        element = relax_type(relaxer, a.element, b.element, site, alternatives=alternatives)
+        element = relax_type(relaxer, a.element, b.element, label, alternatives=alternatives)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         pairs = enumerate(zip(a.items, b.items, strict=True))
-        items = (relax_type(relaxer, x, y, f"{site}[{i}]", alternatives=alternatives) for i, (x, y) in pairs)
+        items = (relax_type(relaxer, x, y, f"{label}[{i}]", alternatives=alternatives) for i, (x, y) in pairs)
         return SequenceType(element, items=tuple(items))
     if a.length is None or b.length is None:
         return SequenceType(element)
-    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", alternatives=alternatives))
+    return SequenceType(element, relaxer.dim(a.length, b.length, f"{label}.length", alternatives=alternatives))
 
 
 def _relax_element(
-    relaxer: Relaxer, x: Element, y: Element, site: str, index: int, alternatives: Alternatives | None
+    relaxer: Relaxer, x: Element, y: Element, label: str, index: int, alternatives: Alternatives | None
 ) -> Element:
     """The element itself where both are the same; integers that differ are joined like sizes."""
     if _identical(x, y):
         return x
     if _is_integer(x) and _is_integer(y):
-        return relaxer.dim(x, y, f"{site}.value", index, alternatives=alternatives)  # type: ignore[arg-type]
+        return relaxer.dim(x, y, f"{label}.value", index, alternatives=alternatives)  # type: ignore[arg-type]
     return None
 
 

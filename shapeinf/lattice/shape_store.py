@@ -59,7 +59,7 @@ class ShapeStore(ConstraintStore):
 
     @property
     def relaxer(self) -> Relaxer:
-        """The join sites of this inference."""
+        """The join points of this inference."""
         if self._relaxer is None:
             self._relaxer = Relaxer(self)
         return self._relaxer
@@ -263,7 +263,7 @@ class ShapeStore(ConstraintStore):
         return False
 
     def reset(self, before: ShapeStore) -> None:
-        """Undo all changes since `before` was copied, except for the bounds of join sites, which have widened."""
+        """Undo all changes since `before` was copied, except for the bounds of join points, which have widened."""
         self.scope.work += self.count + before.count
         stale = _differing_symbols(self, before)
         self._restore(before)

@@ -272,9 +272,9 @@ class _Walk:
         """Append a program point."""
         if instance.inner:
             self.inner_points += 1
-            check_expansion(self.inner_points, instance.path + step.site)
+            check_expansion(self.inner_points, instance.path + step.node_name)
         now = len(self.points)
-        self.points.append(ProgramPoint(instance.path + step.site, step.operation.kind.op))
+        self.points.append(ProgramPoint(instance.path + step.node_name, step.operation.kind.op))
         self.events.append(event)
         self.extend(event.reads, now)
         self.extend(event.writes, now)
@@ -306,7 +306,7 @@ class _Walk:
             return None
         calls = [self.calls.bodies(run, step).get(name) for run in instance.runs]
         runs = tuple([run for run in calls if run is not None])
-        return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
+        return GraphInstance(runs, f"{instance.path}{step.node_name}/", True) if len(runs) == len(calls) else None
 
     def inline(
         self, instance: GraphInstance, values: list[int], step: NodeStep, inner: GraphInstance
@@ -358,7 +358,7 @@ class _Walk:
 
     def opaque_body(self, instance: GraphInstance, step: NodeStep, start: int) -> int:
         """A live range of unknown size, for the contents of a node that were not inferred."""
-        site = f"{instance.path}{step.site}"
+        node_name = f"{instance.path}{step.node_name}"
         reason = next((run.reasons[step.index] for run in instance.runs if step.index in run.reasons), "")
         cause = "the bodies of this node were not inferred" + (f": {reason}" if reason else "")
-        return self.add_range(instance, NO_VALUE, "activation", start, f"{site}/", cause)
+        return self.add_range(instance, NO_VALUE, "activation", start, f"{node_name}/", cause)

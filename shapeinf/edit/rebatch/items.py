@@ -47,7 +47,7 @@ class Mixing:
 
     def __str__(self) -> str:
         """The operator and the node with the reason."""
-        return f"{self.step.operation.kind.op} {self.step.site} may mix the items of the batch: {self.reason}"
+        return f"{self.step.operation.kind.op} {self.step.node_name} may mix the items of the batch: {self.reason}"
 
 
 @attrs.frozen
@@ -433,7 +433,7 @@ class _Probe:
         call, step = self.items.step.operation.call, self.items.step
         assert call is not None
         try:
-            return list(call.run(inputs, self.store, step.site).types)
+            return list(call.run(inputs, self.store, step.node_name).types)
         except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
             return None
 

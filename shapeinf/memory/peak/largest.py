@@ -1,8 +1,8 @@
 """The inverse query: the largest size of a dim with which the peak fits into a budget.
 
 Where the peak is monotone in the dim, the result is found by bisection; else every size of the dim is checked. Either
-way all constraints hold at it, and the peak there is at most the budget. Where the work budget is reached, the sizes
-that are left are not checked, and the result reports it.
+way all constraints hold at it, and the peak there is at most the budget. Where the work budget is reached, the other
+sizes are not checked, and the result reports it.
 """
 
 from __future__ import annotations

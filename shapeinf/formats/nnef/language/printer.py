@@ -88,12 +88,12 @@ class _Printer:
         lines: list[tuple[str, str]] = []
         for assignment in body:
             target = assignment.target
-            left = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
+            text = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
             note = comment(assignment) if comment else ""
-            if lines and left[0] in "[(" and not self.end:
+            if lines and text[0] in "[(" and not self.end:
                 # Without a `;` this would be a subscript or the arguments of the statement before.
                 lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
-            line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
+            line = f"{_INDENT}{text} = {self.expression(assignment.value)}{self.end}"
             lines.append((line, f"  # {escape_unprintable(note)}" if note else ""))
         return "{\n" + "".join(f"{line}{note}\n" for line, note in lines) + "}\n"
 
