@@ -97,7 +97,7 @@ class Run:
         return not self.refused and not self.mismatches
 
     def __str__(self) -> str:
-        """The sizes, the counts, and a line for each tensor that differs or was left out."""
+        """The sizes, the counts, and a line for each tensor that differs or was skipped."""
         parts = [f"{name}={size}" + (" (chosen)" if name in self.chosen else "") for name, size in self.sizes.items()]
         if "=" in self.values:
             parts.append(f"{self.values} (chosen)")

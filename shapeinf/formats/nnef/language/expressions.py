@@ -150,7 +150,8 @@ class ExpressionParser(Cursor):
             self.next += 1
             self._deeper()
             links += 1
-            left = Binary(op, left, self._binary(precedence + 1, None, self.at), at=op_at)
+            right = self._binary(precedence + 1, None, self.at)
+            left = Binary(op, left, right, at=op_at)
 
     def _unary(self) -> Expr:
         at = self.at
