@@ -54,11 +54,6 @@ class Positions:
     low: DimSize | None = None
     high: DimSize | None = None
 
-    @property
-    def are_equal_in_all_items(self) -> bool:
-        """Whether the numbers of an item do not depend on its index: they are data of the item."""
-        return isinstance(self.step, int) and self.step == 0
-
 
 Columns = tuple[Positions, ...]
 """The positions in a tensor; several where they differ along the last axis: one for each of its indices."""
