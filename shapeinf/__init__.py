@@ -22,27 +22,14 @@ if TYPE_CHECKING:
     from shapeinf.edit.rebatch import Rebatched as Rebatched
     from shapeinf.edit.rebatch import rebatch as rebatch
     from shapeinf.engine.tensor_info import TensorInfo as TensorInfo
-    from shapeinf.errors import AxisError as AxisError
     from shapeinf.errors import BindError as BindError
-    from shapeinf.errors import BudgetError as BudgetError
-    from shapeinf.errors import Contradiction as Contradiction
-    from shapeinf.errors import CyclicGraphError as CyclicGraphError
     from shapeinf.errors import IllegalSizeError as IllegalSizeError
-    from shapeinf.errors import LayoutError as LayoutError
     from shapeinf.errors import LimitError as LimitError
-    from shapeinf.errors import MissingSizeError as MissingSizeError
     from shapeinf.errors import ModelError as ModelError
-    from shapeinf.errors import NnefError as NnefError
-    from shapeinf.errors import NoSizeError as NoSizeError
-    from shapeinf.errors import NotPickledError as NotPickledError
     from shapeinf.errors import RebatchError as RebatchError
     from shapeinf.errors import ShapeError as ShapeError
     from shapeinf.errors import ShapeInferenceError as ShapeInferenceError
-    from shapeinf.errors import SizeOverflowError as SizeOverflowError
-    from shapeinf.errors import SymbolicSizeError as SymbolicSizeError
-    from shapeinf.errors import UnknownFormatError as UnknownFormatError
     from shapeinf.errors import UnknownNameError as UnknownNameError
-    from shapeinf.errors import UnknownOperatorError as UnknownOperatorError
     from shapeinf.explain.unknowns import Cause as Cause
     from shapeinf.explain.unknowns import Unknown as Unknown
     from shapeinf.explain.unknowns import UnknownGroup as UnknownGroup
@@ -68,16 +55,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "AxisError": "shapeinf.errors",
     "BindError": "shapeinf.errors",
     "Bound": "shapeinf.edit.bind",
-    "BudgetError": "shapeinf.errors",
     "Cause": "shapeinf.explain.unknowns",
     "Contract": "shapeinf.contract",
-    "Contradiction": "shapeinf.errors",
     "Cost": "shapeinf.cost",
     "Coverage": "shapeinf.pickled_result",
-    "CyclicGraphError": "shapeinf.errors",
     "DeclaredType": "shapeinf.graph",
     "Diagnostic": "shapeinf.diagnostics",
     "Difference": "shapeinf.edit.comparison",
@@ -88,16 +71,11 @@ _MODULES = {
     "IllegalSizeError": "shapeinf.errors",
     "InferenceOptions": "shapeinf.inputs.options",
     "Interval": "shapeinf.expr",
-    "LayoutError": "shapeinf.errors",
     "LimitError": "shapeinf.errors",
     "Memory": "shapeinf.memory",
-    "MissingSizeError": "shapeinf.errors",
     "ModelError": "shapeinf.errors",
-    "NnefError": "shapeinf.errors",
     "NnefOptions": "shapeinf.formats.nnef.options",
-    "NoSizeError": "shapeinf.errors",
     "Node": "shapeinf.graph",
-    "NotPickledError": "shapeinf.errors",
     "PickledResult": "shapeinf.pickled_result",
     "Plan": "shapeinf.memory.planning",
     "RebatchError": "shapeinf.errors",
@@ -106,15 +84,11 @@ _MODULES = {
     "Shape": "shapeinf.lattice",
     "ShapeError": "shapeinf.errors",
     "ShapeInferenceError": "shapeinf.errors",
-    "SizeOverflowError": "shapeinf.errors",
-    "SymbolicSizeError": "shapeinf.errors",
     "TensorFlowOptions": "shapeinf.formats.tf.options",
     "TensorInfo": "shapeinf.engine.tensor_info",
     "Unknown": "shapeinf.explain.unknowns",
-    "UnknownFormatError": "shapeinf.errors",
     "UnknownGroup": "shapeinf.explain.unknowns",
     "UnknownNameError": "shapeinf.errors",
-    "UnknownOperatorError": "shapeinf.errors",
     "bind": "shapeinf.edit.bind",
     "check": "shapeinf.checks",
     "clean": "shapeinf.passes",

@@ -95,7 +95,7 @@ def infer(
         graph = options.replace_defaults(as_graph(model, options))
         compiled = compile_graph(graph, options.registry or default_registry())
         result = Session(compiled, options, tuple(updates)).run()
-    return Result(*result)
+    return Result(result)
 
 
 def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:

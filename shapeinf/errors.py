@@ -460,14 +460,14 @@ class MissingSizeError(ShapeInferenceError):
         super().__init__(f"no size for {', '.join(self.names)}: {help}")
 
 
-class BudgetError(ShapeInferenceError):
+class BytesError(ShapeInferenceError):
     """A value that is not an amount of memory."""
 
-    def __init__(self, budget: object) -> None:
+    def __init__(self, amount: object) -> None:
         """Store the value; the message has the accepted forms."""
-        self.budget = budget
+        self.amount = amount
         forms = "bytes as an int, or text such as '64MiB' or '1.5 GB'"
-        super().__init__(f"{budget!r} is not an amount of memory: expected {forms}")
+        super().__init__(f"{amount!r} is not an amount of memory: expected {forms}")
 
 
 class BindingError(ShapeInferenceError, ValueError):

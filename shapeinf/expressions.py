@@ -31,7 +31,7 @@ def evaluate_expression(expression: str, inputs: Sequence[InputShape] = ()) -> T
     shapes = [None if isinstance(shape, str) else shape for shape in inputs]
     graph = expression_graph(expression, shapes)
     texts = {name: shape for name, shape in zip(graph.inputs, inputs, strict=True) if isinstance(shape, str)}
-    inference = infer_shapes(graph, inputs=texts, mode="strict").inference
+    inference = infer_shapes(graph, inputs=texts, mode="strict").engine.inference
     value = inference.type_of(inference.compiled.slots[VALUE])
     assert value is not None
     return value

@@ -6,29 +6,25 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, TextIO, cast
+from typing import TYPE_CHECKING, Final, Literal, TextIO, cast
 
-from shapeinf.diagnostics import Diagnostic, Diagnostics
+from shapeinf.diagnostics import Diagnostics
 from shapeinf.engine.cases import Cases, Ranges
 from shapeinf.engine.diagnostics import collect_diagnostics
-from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.engine.session import Session, SessionResult
+from shapeinf.engine.session import Engine
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.expr import DimSize, Interval, Scope
+from shapeinf.expr import DimSize, Interval
 from shapeinf.formats import save
 from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, SpecLike, input_names, key_by_input
-from shapeinf.lattice import ShapeStore
+from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from shapeinf.contract import Contract, PickledContract
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
@@ -47,18 +43,12 @@ MAX_CONSTRAINTS = 500
 class Result:
     """The shapes of every tensor of a graph, the diagnostics, and the constraints on its dims."""
 
-    def __init__(
-        self,
-        inference: Inference,
-        reader: InputReader,
-        notes: Iterable[Diagnostic] = (),
-        session: Session | None = None,
-    ) -> None:
-        """Wraps a finished inference; a what-if run has no `session` and cannot be updated."""
-        self._inference = inference
-        self._reader = reader
-        self._notes = tuple(notes)
-        self._session = session
+    engine: Final[Engine]
+    """The internals: the inference, its constraint store, the lock. Any release may change them."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Wraps a finished inference."""
+        self.engine = engine
         self._tensors: dict[str, TensorInfo] | None = None
         self._body_tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
@@ -67,32 +57,13 @@ class Result:
         self._cost: Cost | None = None
 
     @property
-    def lock(self) -> RLock:
-        """Held by every query of this result, its contract, memory and program, so that threads may share them.
-
-        Hold it (`with result.lock:`) to work with `store` and `inference` yourself. It is re-entrant.
-        """
-        return self._inference.store.scope.lock
-
-    @property
-    def inference(self) -> Inference:
-        """The finished inference, for the other parts of shapeinf."""
-        return self._inference
+    def _lock(self) -> RLock:
+        return self.engine.lock
 
     @property
     def graph(self) -> Graph:
         """The graph that was inferred."""
-        return self._inference.compiled.graph
-
-    @property
-    def store(self) -> ShapeStore:
-        """The constraints on the dims, with their sources."""
-        return self._inference.store
-
-    @property
-    def scope(self) -> Scope:
-        """The owner of all symbols of this result."""
-        return self._inference.store.scope
+        return self.engine.inference.compiled.graph
 
     @property
     def source(self) -> str | None:
@@ -107,13 +78,13 @@ class Result:
     @property
     def dims(self) -> dict[str, Interval]:
         """The dims of the inputs by the name that users bind them by, with their bounds under all constraints."""
-        return {label: self.interval(symbol) for symbol, label in input_symbols(self._inference).items()}
+        return {label: self.interval(symbol) for symbol, label in input_symbols(self.engine.inference).items()}
 
     @property
     def policy(self) -> str:
         """The least size of named dims, the dims that the user allows to be smaller, and the assumptions."""
         assumed = f"; holds for {', '.join(self.assumptions)}" if self.assumptions else ""
-        return f"{self.store.policy}{assumed}"
+        return f"{self.engine.store.policy}{assumed}"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -121,30 +92,18 @@ class Result:
 
         Relations that name only dims of inputs are constraints, with sources; they are not listed here.
         """
-        return self._inference.assumptions
-
-    def find_dim(self, name: str) -> str | None:
-        """The name of a dim of the inputs without quotes; None for any other name, as of a size of a node.
-
-        Raises UnknownNameError for a name that only a replaced shape has.
-        """
-        return name if self._session is None else self._session.find_dim(self._inference, name)
+        return self.engine.inference.assumptions
 
     @property
     def values(self) -> Mapping[str, object]:
         """The user's values of inputs; none for a what-if run."""
-        return {} if self._session is None else self._session.options.values
-
-    @property
-    def visited(self) -> int:
-        """The number of nodes that the run or update of this result visited."""
-        return self._inference.visited
+        return {} if self.engine.session is None else self.engine.session.options.values
 
     @property
     def tensors(self) -> dict[str, TensorInfo]:
         """Every value of the graph by name: inputs, constants and the outputs of all nodes."""
         if self._tensors is None:
-            self._tensors = tensor_infos(self._inference)
+            self._tensors = tensor_infos(self.engine.inference)
         return self._tensors
 
     @property
@@ -166,7 +125,7 @@ class Result:
         if self._body_tensors is None:
             from shapeinf.engine.body_tensors import body_tensors
 
-            self._body_tensors = body_tensors(self._inference)
+            self._body_tensors = body_tensors(self.engine.inference)
         return self._body_tensors
 
     def tensor(self, name: str) -> TensorInfo:
@@ -184,26 +143,26 @@ class Result:
     @property
     def diagnostics(self) -> Diagnostics:
         """All diagnostics: those of packages, file and user first, then those of nodes in the order of the graph."""
-        return Diagnostics([*self._notes, *collect_diagnostics(self._inference)])
+        return Diagnostics([*self.engine.notes, *collect_diagnostics(self.engine.inference)])
 
     @property
     def coverage(self) -> Coverage:
         """How much of the graph is inferred."""
         from shapeinf.pickled_result import Coverage
 
-        compiled = self._inference.compiled
+        compiled = self.engine.inference.compiled
         missing: Counter[str] = Counter()
         unknown = {key: operation.kind.op for key, operation in compiled.operations.items() if not operation.known}
         for key in (row[0] for row in compiled.rows if row[0] in unknown) if unknown else ():
             missing[unknown[key]] += 1
-        shapes = output_shapes(self._inference)
+        shapes = output_shapes(self.engine.inference)
         ranked = sum(count for shape, count in shapes if shape.dims is not None)
         known = sum(count for shape, count in shapes if not has_unknowns(shape))
         return Coverage(len(compiled.rows), sum(count for _, count in shapes), ranked, known, dict(missing))
 
     def interval(self, dim: DimSize) -> Interval:
         """The bounds of a dim under all constraints."""
-        return self.store.interval(dim)
+        return self.engine.store.interval(dim)
 
     @property
     def contract(self) -> Contract:
@@ -211,7 +170,7 @@ class Result:
         if self._contract is None:
             from shapeinf.contract import Contract
 
-            self._contract = Contract(self._inference)
+            self._contract = Contract(self.engine.inference)
         return self._contract
 
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
@@ -227,16 +186,16 @@ class Result:
         """The steps of `explain` as records, with the node, the operator and the parameters of each."""
         from shapeinf.explain.explanation import explain
 
-        return explain(self._inference, self.graph.aliases.get(name, name), axis, work)
+        return explain(self.engine.inference, self.graph.aliases.get(name, name), axis, work)
 
     def program(self) -> ShapeProgram:
         """All shapes as one numpy program; call it with arrays of sizes."""
         if self._program is None:
             from shapeinf.program import ShapeProgram
 
-            labels = input_symbols(self._inference)
+            labels = input_symbols(self.engine.inference)
             self._program = ShapeProgram(
-                self.store, self.tensors, labels, lambda: self.memory().peak, self._program_for
+                self.engine.store, self.tensors, labels, lambda: self.memory().peak, self._program_for
             )
         return self._program
 
@@ -252,7 +211,7 @@ class Result:
         """
         from shapeinf.explain.unknowns import UnknownGroups, unknowns
 
-        return UnknownGroups(unknowns(self._inference, work))
+        return UnknownGroups(unknowns(self.engine.inference, work))
 
     def memory(
         self,
@@ -279,7 +238,7 @@ class Result:
         """
         from shapeinf.memory.memory import Memory
 
-        return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
+        return Memory(self.engine.inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
 
     def cost(self, *, work: int = WORK) -> Cost:
         """The cost of the graph: multiply-accumulates, operations, parameters and bytes moved, by node.
@@ -290,7 +249,7 @@ class Result:
         if self._cost is None or self._cost.work != work:
             from shapeinf.cost import Cost
 
-            self._cost = Cost(self._inference, work=work)
+            self._cost = Cost(self.engine.inference, work=work)
         return self._cost
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Result:
@@ -302,17 +261,17 @@ class Result:
         Raises UnknownNameError for a dim that the model does not have, ShapeInferenceError for a negative size,
         Contradiction for a size that contradicts what the user specifies.
         """
-        if self._session is None:
+        if self.engine.session is None:
             raise ShapeInferenceError("a what-if run has no sizes of its own: infer the model again")
-        return Result(*self._session.bind({**(sizes or {}), **more}).run())
+        return Result(self.engine.session.bind({**(sizes or {}), **more}).run())
 
     def result_for(self, ranges: Ranges) -> Result:
         """The result that holds for these ranges of symbols: this one, or one without assumptions."""
-        least = Cases(self._inference).smaller_dims(ranges)
-        if least is None or self._session is None:
+        least = Cases(self.engine.inference).smaller_dims(ranges)
+        if least is None or self.engine.session is None:
             return self
         if self._other is None or self._other[0] != least:
-            self._other = least, Result(*self._session.without_assumptions(least).run())
+            self._other = least, Result(self.engine.session.without_assumptions(least).run())
         return self._other[1]
 
     def without_assumptions(self, least: Mapping[str, int] | None = None) -> Result | None:
@@ -320,7 +279,8 @@ class Result:
 
         Named dims of `least` may be that small in it, below `min_dim`.
         """
-        return None if self._session is None else Result(*self._session.without_assumptions(least or {}).run())
+        session = self.engine.session
+        return None if session is None else Result(session.without_assumptions(least or {}).run())
 
     def save(
         self,
@@ -350,7 +310,7 @@ class Result:
             raise ShapeInferenceError(
                 f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
             )
-        save(self.graph, annotation(self._inference), target, external_data, annotate)
+        save(self.graph, annotation(self.engine.inference), target, external_data, annotate)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other shapes of some inputs; all other shapes and options stay.
@@ -359,9 +319,8 @@ class Result:
         constraints of nodes or shapes may not hold for the new shapes. This result must not be used any more.
         Raises UnknownNameError for an input that the graph does not have.
         """
-        assert self._session is not None, "a what-if run cannot be updated"
-        last = SessionResult(self._inference, self._reader, self._notes, self._session)
-        return Result(*self._session.update(last, key_by_input(inputs, self.graph)))
+        assert self.engine.session is not None, "a what-if run cannot be updated"
+        return Result(self.engine.session.update(self.engine, key_by_input(inputs, self.graph)))
 
     # -- display, copies and pickles -----------------------------------------------------------------------------------
 
@@ -375,16 +334,16 @@ class Result:
         """The same as tables, with the preconditions and the diagnostics."""
         from shapeinf.pickled_result import result_html
 
-        with self.lock:
+        with self._lock:
             return result_html("Result", self, self._cheap_contract())
 
     def _cheap_contract(self) -> Contract | None:
-        cheap = self._contract is not None or self.store.count <= MAX_CONSTRAINTS
+        cheap = self._contract is not None or self.engine.store.count <= MAX_CONSTRAINTS
         return self.contract if cheap else None
 
     def __copy__(self) -> Result:
         """An independent result: the model is inferred again, since `update` changes the inference of this one."""
-        return self if self._session is None else Result(*self._session.run())
+        return self if self.engine.session is None else Result(self.engine.session.run())
 
     def __deepcopy__(self, memo: object) -> Result:
         """As a copy."""

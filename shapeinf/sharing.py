@@ -22,14 +22,14 @@ BUILD_LOCK = RLock()
 
 One lock for all of them: they depend on one another.
 """
-_PRIVATE = frozenset({"lock", "__init__", "__new__"})
+_PRIVATE = frozenset({"__init__", "__new__"})
 
 
 class Lockable(Protocol):
     """An object with the lock of its scope."""
 
     @property
-    def lock(self) -> RLock:
+    def _lock(self) -> RLock:
         """The lock."""
 
 
@@ -74,7 +74,7 @@ def build_once(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def synchronized(owner: Class) -> Class:
-    """Class decorator: all public methods and properties, and the special ones, run under `self.lock`."""
+    """Class decorator: all public methods and properties, and the special ones, run under `self._lock`."""
     for name, member in list(vars(owner).items()):
         special = name.startswith("__") and name.endswith("__")
         if name in _PRIVATE or (name.startswith("_") and not special):
@@ -85,11 +85,10 @@ def synchronized(owner: Class) -> Class:
 
 
 @contextmanager
-def hold_locks(*owners: Lockable) -> Iterator[None]:
-    """Hold the locks of several objects, always taken in the same order, which excludes deadlocks."""
-    locks = {id(lock): lock for lock in (owner.lock for owner in owners)}
+def hold_locks(*locks: RLock) -> Iterator[None]:
+    """Hold several locks, always taken in the same order, which excludes deadlocks."""
     with ExitStack() as stack:
-        for _, lock in sorted(locks.items(), key=lambda item: item[0]):
+        for lock in sorted(locks, key=id):
             stack.enter_context(lock)
         yield
 
@@ -110,7 +109,7 @@ def _with_lock(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def run_locked(self: Lockable, *args: Any, **kwargs: Any) -> Any:
-        with self.lock:
+        with self._lock:
             return function(self, *args, **kwargs)
 
     return run_locked
@@ -121,7 +120,7 @@ def _compute_with_lock(function: Callable[[Any], T], name: str) -> Callable[[Any
 
     @wraps(function)
     def run_locked(self: Any) -> T:
-        with self.lock:
+        with self._lock:
             return self.__dict__[name] if name in self.__dict__ else function(self)
 
     return run_locked

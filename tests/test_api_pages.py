@@ -36,8 +36,8 @@ def test_every_package_that_exports_names_has_a_page() -> None:
 @pytest.mark.parametrize("module", sorted(DESCRIBED))
 def test_every_public_class_and_function_has_a_docstring(module: str) -> None:
     exporter = importlib.import_module(module)
-    names = getattr(exporter, "__all__", [name for name in vars(exporter) if not name.startswith("_")])
-    members = {name: getattr(exporter, name) for name in names}
+    own = [name for name, member in vars(exporter).items() if getattr(member, "__module__", "") == module]
+    members = {name: getattr(exporter, name) for name in getattr(exporter, "__all__", own) if not name.startswith("_")}
     described = {name for name, member in members.items() if inspect.isclass(member) or inspect.isfunction(member)}
     assert described
     assert [name for name in described if not inspect.getdoc(members[name])] == []

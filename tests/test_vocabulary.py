@@ -49,8 +49,9 @@ TERMS = re.compile(
     re.IGNORECASE,
 )
 
-# Words with a plain meaning in identifiers, of which a key has another: skipped, observed, change.
-PRIVATE_KEYS = {"left", "real", "how"}
+# Words with a plain meaning in identifiers, of which a key has another: skipped, observed, change; a budget is steps of
+# work, and an amount of memory is a limit.
+PRIVATE_KEYS = {"left", "real", "how", "budget"}
 SCHEMAS = sorted((ROOT / "shapeinf" / "schemas").glob("*.json"))
 
 # In sentences, more of these words have a plain meaning ("on demand", "a warning says so").

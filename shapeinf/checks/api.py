@@ -17,7 +17,6 @@ from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.session import nodes_behind, rows_with_errors
 from shapeinf.result import Result
-from shapeinf.sharing import hold_locks
 from shapeinf.solver.budget import CUT
 
 C180 = register_code(
@@ -34,7 +33,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     The first one is the nearest to the cause. One that follows from another comes after it and names its node as the
     `cause`. `ranges` has the dims with bounds of the user: a tensor that overflows within these is no mere note.
     """
-    with hold_locks(result):
+    with result.engine.lock:
         model = CheckedModel(result, ranges)
         static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
         misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}
@@ -67,7 +66,7 @@ def _without_consequences(diagnostics: Iterable[Diagnostic], model: CheckedModel
 
     Behind constants that share a name no check is certain.
     """
-    inference = model.result.inference
+    inference = model.result.engine.inference
     behind = nodes_behind(inference.compiled, rows_with_errors(inference))
     names = {inference.compiled.step(index).node_name for index in behind}
     repeated = {inference.compiled.slots.get(name) for name in model.graph.repeated_constants}

@@ -51,7 +51,7 @@ class CheckedModel:
         budget: Budget | None = None,
     ) -> None:
         """Nothing is computed yet."""
-        self.budget = budget or Budget.for_graph(len(result.inference.compiled.rows), result.store.scope)
+        self.budget = budget or Budget.for_graph(len(result.engine.inference.compiled.rows), result.engine.store.scope)
         self.later = later
         self.result = result
         self.what_if = what_if
@@ -67,19 +67,19 @@ class CheckedModel:
     @property
     def store(self) -> ShapeStore:
         """All constraints of the inference."""
-        return self.result.store
+        return self.result.engine.store
 
     @property
     def initial_store(self) -> ShapeStore:
         """The constraints of the user and the file, before those of any node."""
-        return self.result.inference.initial_store
+        return self.result.engine.inference.initial_store
 
     @cached_property
     def input_dims(self) -> dict[str, tuple[DimSize, ...]]:
         """The dims of each input before any node runs: as declared, or as the user requested."""
         return {
             name: input_type.shape.dims
-            for name, input_type in self.result.inference.input_types.items()
+            for name, input_type in self.result.engine.inference.input_types.items()
             if isinstance(input_type, TensorType) and input_type.shape.dims is not None and name in self.graph.inputs
         }
 
@@ -126,7 +126,7 @@ class CheckedModel:
     @cached_property
     def doubtful(self) -> set[str]:
         """The tensors whose element types follow from a violation: a difference of these is not reported again."""
-        inference = self.result.inference
+        inference = self.result.engine.inference
         names = inference.compiled.names
         return {names[slot] for slot in self._schema.doubtful_slots(inference) if slot != UNUSED}
 
@@ -137,7 +137,7 @@ class CheckedModel:
 
     @cached_property
     def _schema(self) -> SchemaViolations:
-        return SchemaViolations(self.result.inference)
+        return SchemaViolations(self.result.engine.inference)
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
@@ -160,7 +160,7 @@ class CheckedModel:
     @cached_property
     def declared(self) -> dict[str, DeclaredType]:
         """The declared types of values that nodes produce; none where the sizes of a traced run may not hold."""
-        if not includes_traced_sizes(self.result.inference):
+        if not includes_traced_sizes(self.result.engine.inference):
             return {}
         return {name: declared for name, declared in self.graph.declared.items() if name in self.producers}
 
@@ -184,7 +184,7 @@ class CheckedModel:
     @cached_property
     def _violated(self) -> set[tuple[str, str]]:
         """The codes and nodes of the violations at all sizes."""
-        return {(violation.code, violation.node) for violation in certain_violations(self.result.inference)}
+        return {(violation.code, violation.node) for violation in certain_violations(self.result.engine.inference)}
 
     @cached_property
     def preconditions(self) -> list[Precondition]:
@@ -198,7 +198,7 @@ class CheckedModel:
 
     def reads_sizes(self, node: str) -> bool:
         """Whether a node reads a constant of integers: sizes, axes, ends."""
-        inference, inputs = self.result.inference, self.nodes[node].inputs if node in self.nodes else ()
+        inference, inputs = self.result.engine.inference, self.nodes[node].inputs if node in self.nodes else ()
         slots = [inference.compiled.slots[source] for source in inputs if source in self.graph.constants]
         return any(integers_in(inference.table.types[inference.numbers[slot]]) is not None for slot in slots)
 
@@ -236,7 +236,7 @@ def violations_at(
 
     None where the constraints exclude the sizes, and where the budget of the check is exhausted.
     """
-    inference, budget = model.result.inference, model.budget
+    inference, budget = model.result.engine.inference, model.budget
     steps = STEPS_PER_SIZE * (len(binding) + inference.store.count)
     if not budget.take(steps) or not budget.take_run(len(inference.compiled.rows)):
         return None

@@ -253,7 +253,7 @@ def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifferen
     And the values that match their declaration when their node has run, each with the node whose requirement solves one
     of their dims later.
     """
-    inference = model.result.inference
+    inference = model.result.engine.inference
     if model.what_if or model.graph.traced or inference.compiled.groups is not None or not _has_new_equalities(model):
         return [], {}
     observed: list[_ObservedSize] = []

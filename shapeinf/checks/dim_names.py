@@ -165,9 +165,9 @@ def conflicting_names(model: CheckedModel) -> Iterator[Diagnostic]:
         sizes: dict[int, tuple[str, str]] = {}
         for tensor, axis in model.axes[symbol]:
             own = _input_symbol(split, tensor, axis)
-            size = own if own is None else split.store.canon(own)
+            size = own if own is None else split.engine.store.canon(own)
             if isinstance(size, int) and own is not None:
-                sizes.setdefault(size, (f"{tensor}.shape[{axis}]", split.store.sources[own].node))
+                sizes.setdefault(size, (f"{tensor}.shape[{axis}]", split.engine.store.sources[own].node))
         if len(sizes) > 1:
             required = ", but ".join(f"{axis} must be {size} ({node})" for size, (axis, node) in sizes.items())
             node = max((node for _, node in sizes.values()), key=lambda name: model.order.get(name, -1))
@@ -189,7 +189,7 @@ def _infer_with_split_names(model: CheckedModel, shared: set[Dimension]) -> Resu
 
 
 def _input_symbol(result: Result, tensor: str, axis: int) -> Dimension | None:
-    input_type = result.inference.input_types.get(tensor)
+    input_type = result.engine.inference.input_types.get(tensor)
     if not isinstance(input_type, TensorType) or input_type.shape.dims is None:
         return None
     dim = input_type.shape.dims[axis]

@@ -88,7 +88,10 @@ def run_at_shapes(model: CheckedModel, shapes: Mapping[str, Sequence[Any]]) -> l
         )
     except ShapeError as error:
         return [Diagnostic("error", error.code, str(error))]
-    return [attrs.evolve(violation, severity="error", help=None) for violation in certain_violations(result.inference)]
+    return [
+        attrs.evolve(violation, severity="error", help=None)
+        for violation in certain_violations(result.engine.inference)
+    ]
 
 
 def explain_mismatch(model: CheckedModel, declared: Sequence[DimSize], shape: Sequence[int]) -> str:

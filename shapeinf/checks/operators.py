@@ -38,7 +38,7 @@ MISSPELLED_OPERATOR = "C121"
 )
 def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
     """Operators without a definition, if an operator or a domain of a similar name has one."""
-    inference = model.result.inference
+    inference = model.result.engine.inference
     dialect = inference.compiled.registry.dialect(model.graph.dialect)
     if dialect is None:
         return

@@ -106,7 +106,7 @@ def find_repairs(
 
     Those with the fewest remaining failures come first; of these, those of a lower weight, then the nearest.
     """
-    first, inference = failures[0], model.result.inference
+    first, inference = failures[0], model.result.engine.inference
     if first.code in ("C101", "C102") and model.reads_sizes(first.node):
         return [], True  # the node itself reads the constant with the size
     indices = _upstream_nodes(inference, _node_index(model, first), candidates == "sizes")
@@ -147,7 +147,7 @@ def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
-    compiled = model.result.inference.compiled
+    compiled = model.result.engine.inference.compiled
     return None if output is None else compiled.producers[compiled.slots[output]]
 
 
@@ -203,17 +203,17 @@ class _RepairSearch:
         self.repairs: list[Repair] = []
         self.is_complete = True
         """Whether all pairs of axes of inputs were tested."""
-        compiled = model.result.inference.compiled
+        compiled = model.result.engine.inference.compiled
         self.constants = {compiled.slots[name] for name in model.graph.constants}
         self.weights = self.constants if is_error else set()
 
     def operand_changes(self, step: NodeStep) -> Iterator[Change]:
         """Changes of the operands of a node."""
-        return operand_changes(self.model.result.inference, step)
+        return operand_changes(self.model.result.engine.inference, step)
 
     def size_changes(self, step: NodeStep) -> Iterator[Change]:
         """Changes of the sizes that a node computes."""
-        inference = self.model.result.inference
+        inference = self.model.result.engine.inference
         own_sizes = has_own_sizes(inference, step, self.constants)
         yield from size_changes(inference, step, own_sizes, self.weights)
         sizes: list[DimSize] = [*sorted(self.model.named_symbols, key=str)[:_MAX_NAMES], -1]
@@ -258,7 +258,7 @@ class _RepairSearch:
             return False
         if change.prepare is not None:
             return True
-        inference = self.model.result.inference
+        inference = self.model.result.engine.inference
         table = inference.table
         self.runs.count_visits(1 + len(inference.compiled.rows) // 100 + len(step.inputs) // 2)
         slots = change.inputs or step.arguments

@@ -13,7 +13,7 @@ from shapeinf.checks.declarations import compare
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.declarations import declared_size
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.session import rerun
+from shapeinf.engine.session import Engine, rerun
 from shapeinf.engine.tensor_info import tensor_info
 from shapeinf.engine.traced import has_traced_sizes
 from shapeinf.expr import DimSize
@@ -29,7 +29,7 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
     None where the file declares nothing inside the graph, where it declares the sizes of a traced run and the inputs
     may have other sizes, and for graphs with cycles.
     """
-    inference = model.result.inference
+    inference = model.result.engine.inference
     if inference.compiled.groups is not None or not has_traced_sizes(inference):
         return None
     if all(name in model.graph.outputs for name in model.declared):
@@ -50,7 +50,7 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
 
 
 def _trusted_model(model: CheckedModel, fresh: Inference, reader: InputReader) -> CheckedModel:
-    result = Result(fresh, reader)
+    result = Result(Engine(fresh, reader))
     return CheckedModel(result, model.ranges, what_if=True, later=model.store, budget=model.budget)
 
 

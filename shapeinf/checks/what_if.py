@@ -14,7 +14,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.session import rerun
+from shapeinf.engine.session import Engine, rerun
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.options import Progress
@@ -88,13 +88,13 @@ class WhatIfRuns:
         """`diagnostics` are those without a change, `nodes` the indices of the nodes that may be changed."""
         self.model = model
         self.reported = {(d.code, d.subject) for d in diagnostics}
-        self.inferred = {(d.code, d.node) for d in collect_diagnostics(model.result.inference)}
+        self.inferred = {(d.code, d.node) for d in collect_diagnostics(model.result.engine.inference)}
         self.first = (diagnostics[0].code, diagnostics[0].subject)
         self.run_checks = run_checks
         self._requirements = _InputRequirements(model, diagnostics)
         self.starts = _states_before(model, nodes)
         self._spent_before = model.budget.spent
-        input_types = model.result.inference.input_types.values()
+        input_types = model.result.engine.inference.input_types.values()
         ranks = [len(t.shape.dims or ()) for t in input_types if isinstance(t, TensorType)]
         self._start_cost = _START_COST + sum(ranks) // 4
 
@@ -120,7 +120,7 @@ class WhatIfRuns:
         """
         if not self.affordable:
             return None
-        run = self.starts[step.index].fork(_apply_change(self.model.result.inference.compiled, step, change))
+        run = self.starts[step.index].fork(_apply_change(self.model.result.engine.inference.compiled, step, change))
         finish_node = _begin_at(run, step, change)
         except_node = "" if change.prepare is None else step.node_name
         run.progress = self._stop_at_new_errors(run, finish_node, except_node)
@@ -137,7 +137,7 @@ class WhatIfRuns:
 
     def remaining_with_input(self, name: str, input_type: TensorType) -> int | None:
         """The number of failures that remain with another type of an input; None where it is no repair."""
-        inference = self.model.result.inference
+        inference = self.model.result.engine.inference
         self.count_visits(self._start_cost)
         runs: list[Inference] = []
 
@@ -174,7 +174,7 @@ class WhatIfRuns:
         return progress
 
     def _as_model(self, run: Inference) -> CheckedModel:
-        result = Result(run, InputReader(run.store))
+        result = Result(Engine(run, InputReader(run.store)))
         return CheckedModel(result, self.model.ranges, what_if=True, budget=self.model.budget)
 
     def _count_remaining(self, changed: CheckedModel, except_node: str = "") -> int | None:
@@ -274,7 +274,7 @@ def _begin_at(run: Inference, step: NodeStep, change: Change) -> Callable[[int],
 
 def _states_before(model: CheckedModel, nodes: Collection[int]) -> dict[int, Inference]:
     """The states of the inference before each of these nodes runs."""
-    inference = model.result.inference
+    inference = model.result.engine.inference
     states: dict[int, Inference] = {}
     wanted = set(nodes)
 

@@ -75,7 +75,7 @@ GROUPS = {
         "memory": Entry(
             "memory.memory_command",
             "Compute how much memory a model needs at run time.",
-            "memory model.onnx --bind batch=1,seq=128 --budget 64MiB",
+            "memory model.onnx --bind batch=1,seq=128 --memory-limit 64MiB",
         ),
         "cost": Entry(
             "cost.cost_command",

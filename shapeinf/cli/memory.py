@@ -13,7 +13,7 @@ from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.formats.files import write_text
-from shapeinf.memory.peak import parse_budget
+from shapeinf.memory.sizes import parse_bytes
 from shapeinf.report.memory_report import memory_lines, report_memory
 from shapeinf.report.memory_summary import MemorySummary, summarize_memory, view_of_summary
 
@@ -23,7 +23,7 @@ from shapeinf.report.memory_summary import MemorySummary, summarize_memory, view
 @model_options()
 @lifetime_options
 @click.option(
-    "--budget", metavar="AMOUNT", help="Exit with 1 where the peak is not known to fit: 64MiB, 1.5GB, or bytes."
+    "--memory-limit", metavar="AMOUNT", help="Exit with 1 where the peak is not known to fit: 64MiB, 1.5GB, or bytes."
 )
 @click.option(
     "--top",
@@ -60,7 +60,7 @@ def memory_command(
     model: str,
     options: ModelOptions,
     lifetimes: Lifetimes,
-    budget: str | None,
+    memory_limit: str | None,
     top: int,
     html: str | None,
     png: str | None,
@@ -73,14 +73,14 @@ def memory_command(
     The peak counts the outputs of nodes; inputs and weights are listed apart. Where dims have no size it is bounded
     over their ranges (--dim, --assume). Pictures need all sizes.
 
-    Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, or errors in the model, also at the sizes of
-    --bind, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 the peak fits, 1 it is not known to fit into --memory-limit, or errors in the model, also at the sizes
+    of --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(html=html, png=png, output=output)
     if plan is not None and html is None and png is None:
         raise click.UsageError("--plan is drawn into a picture: add --html or --png")
     with readable_errors():
-        limit = None if budget is None else parse_budget(budget)
+        limit = None if memory_limit is None else parse_bytes(memory_limit)
         result, bound = options.infer_unbound(model)
         summary = summarize_memory(
             lifetimes.memory(result), bound, limit, lambda: lifetimes.memory(options.infer(model))

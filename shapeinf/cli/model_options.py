@@ -106,7 +106,7 @@ class ModelOptions:
         Raises UnknownNameError for a name that is neither.
         """
         result = self.evolve(bind={}).infer(model)
-        names = {name: result.find_dim(name) for name in self.inference.bind}
+        names = {name: result.engine.find_dim(name) for name in self.inference.bind}
         nodes = {name: size for name, size in self.inference.bind.items() if names[name] is None}
         if nodes:
             result = self.evolve(bind=nodes).infer(model)

@@ -30,9 +30,9 @@ from shapeinf.cli.output import (
 )
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.errors import BudgetError
+from shapeinf.errors import BytesError
 from shapeinf.formats.files import write_text
-from shapeinf.memory.peak.largest import parse_budget
+from shapeinf.memory.sizes import parse_bytes
 from shapeinf.report.scan_report import scan_report_html, scan_report_lines
 from shapeinf.scan.candidates import find_candidates
 from shapeinf.scan.copies import is_url
@@ -63,8 +63,8 @@ def _read_memory(_: click.Context, parameter: click.Parameter, text: str) -> int
     if text == "none":
         return None
     try:
-        memory = parse_budget(text)
-    except BudgetError as error:
+        memory = parse_bytes(text)
+    except BytesError as error:
         raise click.BadParameter(str(error), param=parameter) from None
     if memory < MIN_MEMORY:
         raise click.BadParameter("a process needs 512MiB before it reads a model", param=parameter)

@@ -73,8 +73,7 @@ class Contract:
         return Contract(self._inference, work)
 
     @property
-    def lock(self) -> RLock:
-        """The lock that all queries take: see `Result.lock`."""
+    def _lock(self) -> RLock:
         return self._inference.store.scope.lock
 
     @cached_property

@@ -58,8 +58,7 @@ class Cost:
         self._cases = Cases(inference)
 
     @property
-    def lock(self) -> RLock:
-        """The lock that every query takes: see `Result.lock`."""
+    def _lock(self) -> RLock:
         return self.inference.store.scope.lock
 
     @property
@@ -117,7 +116,7 @@ class Cost:
 
     def _repr_html_(self) -> str:
         """The sums, in all and by operator."""
-        with self.lock:
+        with self._lock:
             return cost_html("Cost", self.table)
 
     def __copy__(self) -> Cost:

@@ -81,16 +81,16 @@ def diff(before: Any, after: Any) -> list[Difference]:
     that number, and an unknown size equals any other.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
-    with hold_locks(old, new):
+    with hold_locks(old.engine.lock, new.engine.lock):
         return _differences(old, new)
 
 
 def _differences(old: Result, new: Result) -> list[Difference]:
     pairs = pair_values(old.graph, new.graph)
-    dims = Correspondence(old.scope, new.scope)
+    dims = Correspondence(old.engine.scope, new.engine.scope)
     for pair in pairs:
         if pair.part == "input" and pair.before is not None and pair.after is not None:
-            shapes = input_dims(old.inference, pair.before), input_dims(new.inference, pair.after)
+            shapes = input_dims(old.engine.inference, pair.before), input_dims(new.engine.inference, pair.after)
             dims.pair(*shapes)
             if old.graph.traced or new.graph.traced:
                 dims.pair_sizes(*shapes)
@@ -127,14 +127,16 @@ def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Di
         before, after = (None if symbol.is_anonymous else symbol.name for symbol in (a, b))
         if before != after:
             yield Difference("dim", before or after or "", before or "no name", after or "no name")
-        bounds = [str(result.inference.initial_store.interval(symbol)) for result, symbol in ((old, a), (new, b))]
+        bounds = [
+            str(result.engine.inference.initial_store.interval(symbol)) for result, symbol in ((old, a), (new, b))
+        ]
         if bounds[0] != bounds[1]:
             yield Difference("dim", after or before or str(b), *bounds)
 
 
 def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
     """Preconditions that only one of the contracts has."""
-    rename = dims.renaming(input_symbols(old.inference), input_symbols(new.inference))
+    rename = dims.renaming(input_symbols(old.engine.inference), input_symbols(new.engine.inference))
     before = {_key(precondition, dims, rename): precondition for precondition in old.contract.preconditions}
     after = {_key(precondition, dims): precondition for precondition in new.contract.preconditions}
     for key, precondition in before.items():

@@ -10,7 +10,8 @@ In the order in which they are best read:
   their constraints are undone. `frames`: the values behind loops out of single nodes.
 - `bodies`: the graphs inside nodes (branches, loops, functions), each an `Inference` of its own. `budget`: their work.
 - `declarations`, `traced`: the declared types of node outputs, which complete or check the inferred ones.
-- `session`: `Session`, a model with the options of a user: sets up, runs and updates its inference.
+- `session`: `Session`, a model with the options of a user: sets up, runs and updates its inference. `Engine`: the
+  internals of a result.
 - `input_symbols`, `tensor_info`, `body_tensors`, `diagnostics`: what results read from a finished inference.
 - `garbage`: Python's garbage collector is paused during an inference.
 """

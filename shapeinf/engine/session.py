@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from threading import RLock
 from typing import NamedTuple
 
 import attrs
@@ -71,7 +72,7 @@ class Session:
         """See `Inference.infer_again`."""
         return self.without_assumptions(least).run().inference
 
-    def run(self) -> SessionResult:
+    def run(self) -> Engine:
         """Set up an inference and run it; the result without assumptions where fewer nodes fail then.
 
         Raises ShapeError in strict mode, for contradictory options, and for bounds of sizes of nodes that cannot hold.
@@ -89,7 +90,7 @@ class Session:
         self._raise_schema_violation(inference)
         self._check_node_sizes(inference)
         remove_consequences(inference)
-        result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
+        result = Engine(inference, reader, _notes(self.compiled, notes, reader), self)
         failing = _count_violations(inference) if inference.store.assumed else 0
         if not failing:
             return result
@@ -120,11 +121,11 @@ class Session:
         if missing is not None:
             raise self._dim_names(inference).unknown_name(missing, map(quote_name, sizes.created))
 
-    def _run_without_assumptions(self) -> SessionResult:
+    def _run_without_assumptions(self) -> Engine:
         """The result in which rules assume no sizes; an update of it assumes again."""
         return self.without_assumptions({}).run()._replace(session=self)
 
-    def update(self, last: SessionResult, inputs: Mapping[str, SpecLike]) -> SessionResult:
+    def update(self, last: Engine, inputs: Mapping[str, SpecLike]) -> Engine:
         """The result for other shapes of inputs; see `Result.update`. The last result must not be used any more.
 
         It equals the result of a new run with all shapes so far. Where only types of inputs change, only the nodes that
@@ -143,7 +144,7 @@ class Session:
         inference.infer_again = session.infer_again
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
         remove_consequences(inference)
-        return SessionResult(inference, reader, notes, session)
+        return Engine(inference, reader, notes, session)
 
     def _replacing_types(
         self, inference: Inference, reader: InputReader, names: Iterable[str]
@@ -321,13 +322,46 @@ class Session:
         return dims
 
 
-class SessionResult(NamedTuple):
-    """A finished inference, the reader of its inputs, the diagnostics of file and user, and the session to update."""
+class Engine(NamedTuple):
+    """The internals of a `Result`, which are its `engine`. Any release may change them.
+
+    Work with them inside of `with result.engine.lock:`, where other threads use the result too.
+
+    Args:
+        inference: the finished inference.
+        reader: the reader of its inputs.
+        notes: the diagnostics that belong to no node: of packages, file and user.
+        session: the session that updates the inference; None for a what-if run, which cannot be updated.
+    """
 
     inference: Inference
     reader: InputReader
-    notes: tuple[Diagnostic, ...]
-    session: Session
+    notes: tuple[Diagnostic, ...] = ()
+    session: Session | None = None
+
+    @property
+    def store(self) -> ShapeStore:
+        """The constraints on the dims, with their sources."""
+        return self.inference.store
+
+    @property
+    def scope(self) -> Scope:
+        """The owner of all symbols."""
+        return self.store.scope
+
+    @property
+    def lock(self) -> RLock:
+        """Held by every query of the result, its contract, memory and program; it is re-entrant."""
+        return self.scope.lock
+
+    @property
+    def visited(self) -> int:
+        """The number of nodes that the run or update visited."""
+        return self.inference.visited
+
+    def find_dim(self, name: str) -> str | None:
+        """See `Session.find_dim`; the name itself for a what-if run."""
+        return name if self.session is None else self.session.find_dim(self.inference, name)
 
 
 def _uses_declarations_by_inputs(inference: Inference) -> bool:

@@ -72,6 +72,17 @@ def _type_of(constant: PartialTensor) -> DeclaredType:
     return DeclaredType(constant.dtype, tuple(d if isinstance(d, int) else None for d in constant.shape))
 
 
+def without_defaults(graph: Graph, inputs: Iterable[str]) -> Graph:
+    """The graph where these inputs have no default value, only its type."""
+    names = graph.constants.keys() & set(inputs)
+    if not names:
+        return graph
+    declared = {name: _type_of(graph.constants[name]) for name in names}
+    constants = {name: value for name, value in graph.constants.items() if name not in names}
+    unread = {name: read for name, read in graph.unread.items() if name not in names}
+    return attrs.evolve(graph, declared={**declared, **graph.declared}, constants=constants, unread=unread)
+
+
 @attrs.frozen(kw_only=True)
 class InferenceOptions:
     """How a model is inferred; the fields are the keywords of `infer_shapes`, which documents them."""
@@ -110,13 +121,7 @@ class InferenceOptions:
 
     def replace_defaults(self, graph: Graph) -> Graph:
         """The graph where inputs with a value of the user have no default value. Raises UnknownNameError."""
-        names = self.values_by_name(graph).keys() & graph.constants.keys()
-        if not names:
-            return graph
-        declared = {name: _type_of(graph.constants[name]) for name in names}
-        constants = {name: value for name, value in graph.constants.items() if name not in names}
-        unread = {name: read for name, read in graph.unread.items() if name not in names}
-        return attrs.evolve(graph, declared={**declared, **graph.declared}, constants=constants, unread=unread)
+        return without_defaults(graph, self.values_by_name(graph))
 
 
 DEFAULT_OPTIONS = InferenceOptions()

@@ -86,8 +86,7 @@ class Memory:
             self.timeline, self.chosen_at = least_timeline(inference, builder, liveness, self.timeline)
 
     @property
-    def lock(self) -> RLock:
-        """The lock that every query takes: see `Result.lock`."""
+    def _lock(self) -> RLock:
         return self.inference.store.scope.lock
 
     @property
@@ -209,7 +208,7 @@ class Memory:
 
     def _repr_html_(self) -> str:
         """The same as a table."""
-        with self.lock:
+        with self._lock:
             return memory_html("Memory", self, self._has_cheap_peak())
 
     def _has_cheap_peak(self) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import NamedTuple
 
+from shapeinf.errors import BytesError
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import (
     HandleType,
@@ -163,3 +167,30 @@ def too_long(symbols: Iterable[Dimension]) -> str:
     """
     reasons = (symbol.scope.capped.get(symbol) for symbol in sorted(symbols, key=str))
     return next((f"{_TOO_LONG}: {reason}" for reason in reasons if reason), "")
+
+
+_AMOUNT = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([kmgtp]?)(i?)(b?|bytes?)\s*", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+
+
+def parse_bytes(amount: object) -> int:
+    """An amount of memory in bytes, rounded down. Raises BytesError.
+
+    `KiB`, `MiB`, `GiB`, `TiB` and `PiB` are powers of 1024, `kB` to `PB` powers of 1000, in any case of letters.
+
+    >>> parse_bytes("64MiB"), parse_bytes("1.5 GB"), parse_bytes(4096)
+    (67108864, 1500000000, 4096)
+    """
+    if isinstance(amount, str):
+        match = _AMOUNT.fullmatch(amount)
+        if match is None or (match[3] and not match[2]) or (match[2] and match[4].lower().startswith("byte")):
+            raise BytesError(amount)
+        base = 1024 if match[3] else 1000
+        return int(Fraction(match[1]) * base ** _POWERS[match[2].lower()])
+    try:
+        number = -1 if isinstance(amount, bool) else operator.index(amount)  # type: ignore[arg-type]
+    except TypeError:
+        raise BytesError(amount) from None
+    if number < 0:
+        raise BytesError(amount)
+    return number

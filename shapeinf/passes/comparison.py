@@ -128,9 +128,9 @@ class _Sizes:
 
     def larger(self, sizes: Mapping[str, int]) -> Iterator[RunSizes]:
         """Sizes larger by one, where these are legal."""
-        bind = {name: size + 1 for name, size in sizes.items() if self.symbolic.scope.has(name)}
+        bind = {name: size + 1 for name, size in sizes.items() if self.symbolic.engine.scope.has(name)}
         runs = itertools.islice(self.legal(bind), 1) if bind else iter(())
-        return (run for run in runs if not certain_violations(run.result.inference))
+        return (run for run in runs if not certain_violations(run.result.engine.inference))
 
 
 def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:

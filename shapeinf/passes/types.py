@@ -37,7 +37,7 @@ class Types:
     def infer(cls, model: ir.Model, proto: onnx.ModelProto) -> Types:
         """The types of a model, inferred from its outline. Raises what `infer_shapes` raises."""
         result = infer_shapes(proto)
-        annotated = annotation(result.inference)
+        annotated = annotation(result.engine.inference)
         types = list(_graph_types(model.graph, annotated, ()))
         for key, function in model.functions.items():
             infos = annotated.functions.get(key, _NOTHING)

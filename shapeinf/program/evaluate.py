@@ -34,8 +34,7 @@ class EvaluatedShapes:
         self._shapes: dict[tuple[int, ...], Ints] = {}
 
     @property
-    def lock(self) -> RLock:
-        """The lock that every query takes: see `Result.lock`."""
+    def _lock(self) -> RLock:
         return self._lowered.table.store.scope.lock
 
     @property

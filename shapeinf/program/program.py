@@ -57,8 +57,7 @@ class ShapeProgram:
         )
 
     @property
-    def lock(self) -> RLock:
-        """The lock that every query takes: see `Result.lock`."""
+    def _lock(self) -> RLock:
         return self._table.store.scope.lock
 
     def __repr__(self) -> str:
@@ -67,7 +66,7 @@ class ShapeProgram:
 
     def _repr_html_(self) -> str:
         """A table of the dims."""
-        with self.lock:
+        with self._lock:
             title = f"ShapeProgram of {format_count(len(self.tensors), 'tensor')}"
             return html_block(title, html_rows(["dim", "range", ""], self._rows()))
 

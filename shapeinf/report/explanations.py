@@ -120,11 +120,11 @@ def _axis(result: Result, tensor: str, dims: tuple[DimSize, ...], axis: int) -> 
 
 def explain_dim(result: Result, name: str) -> DimExplanation | None:
     """The explanation of a named dim; None where the model has no dim of this name."""
-    with result.lock:
+    with result.engine.lock:
         symbol = _dims_by_name(result).get(name)
         if symbol is None:
             return None
-        solved = result.store.solved.get(symbol)
+        solved = result.engine.store.solved.get(symbol)
         bounds = next((record for record in named_dims(result) if record.name == str(symbol)), None)
         axes = tuple(
             f"{tensor}.shape[{axis}]"
@@ -140,17 +140,17 @@ def _dims_by_name(result: Result) -> dict[str, Dimension]:
     """The named symbols of the inputs as they were declared, and those that constraints replaced."""
     declared = (dim for tensor in result.graph.inputs for dim in _declared_dims(result, tensor))
     symbols = {symbol for dim in declared if isinstance(dim, Dimension) for symbol in dim.symbols()}
-    return {str(symbol): symbol for symbol in (*result.store.solved, *symbols) if not symbol.is_anonymous}
+    return {str(symbol): symbol for symbol in (*result.engine.store.solved, *symbols) if not symbol.is_anonymous}
 
 
 def _declared_dims(result: Result, tensor: str) -> Sequence[DimSize]:
-    declared = result.inference.input_types.get(tensor)
+    declared = result.engine.inference.input_types.get(tensor)
     shape = getattr(declared, "shape", None) or result.tensors[tensor].shape
     return shape.dims or ()
 
 
 def _reasons(result: Result, symbol: Dimension) -> Iterator[str]:
-    store, name = result.store, str(symbol)
+    store, name = result.engine.store, str(symbol)
     if symbol in store.sources and symbol in store.solved:
         yield str(store.sources[symbol])
     for constraint in store.constraints():

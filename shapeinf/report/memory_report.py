@@ -21,7 +21,7 @@ MAX_FORMULA = 400
 
 
 def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
-    """The peak with the `top` largest tensors in use at it, the totals by role, and the budget."""
+    """The peak with the `top` largest tensors in use at it, the totals by role, and the limit."""
     memory = summary.memory
     yield f"peak         {_shorten(str(memory.peak))} bytes"
     yield from (
@@ -36,9 +36,9 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
     if total is not None:
         yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
     yield from _uncounted_lines(summary)
-    if summary.budget is not None:
+    if summary.limit is not None:
         verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
-        yield f"budget       {exact_bytes(summary.budget)}: the peak {verdict}"
+        yield f"limit        {exact_bytes(summary.limit)}: the peak {verdict}"
 
 
 def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[str]:
@@ -175,8 +175,8 @@ class MemoryReport:
         unsized: the tensors whose size is not known.
         uncounted: the tensors that the peak does not count.
         total: the peak with all weights and inputs, at these sizes or as a bound over all; None without a bound.
-        budget: bytes; None without one.
-        fits: whether the peak is known to fit into the budget; true without one.
+        limit: bytes; None without one.
+        fits: whether the peak is known to fit into the limit; true without one.
     """
 
     model: str
@@ -186,7 +186,7 @@ class MemoryReport:
     unsized: tuple[UnsizedTensor, ...]
     uncounted: tuple[Unbounded, ...]
     total: Total | None
-    budget: int | None
+    limit: int | None
     fits: bool
 
 
@@ -201,7 +201,7 @@ def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
         tuple(UnsizedTensor(b.name, b.role, b.cause) for b in memory.unsized),
         tuple(summary.bound.peak.unbounded),
         summary.total,
-        summary.budget,
+        summary.limit,
         summary.fits,
     )
 

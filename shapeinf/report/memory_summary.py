@@ -42,14 +42,14 @@ class MemorySummary:
         bound: the memory of which `peak` is the peak: the same, or one inferred with the sizes bound.
         sizes: the user's sizes.
         peak: the peak at these sizes; its bound over all sizes where some are missing.
-        budget: bytes.
+        limit: bytes.
     """
 
     memory: Memory
     bound: Memory
     sizes: dict[str, int]
     peak: PeakAt | PeakBound
-    budget: int | None
+    limit: int | None
 
     @property
     def bytes(self) -> int | None:
@@ -78,9 +78,9 @@ class MemorySummary:
 
     @property
     def fits(self) -> bool:
-        """Whether the peak is known to fit into the budget; True without one."""
+        """Whether the peak is known to fit into the limit; True without one."""
         known = self.bytes is not None and not self.peak.at_least
-        return self.budget is None or (known and (self.bytes or 0) <= self.budget)
+        return self.limit is None or (known and (self.bytes or 0) <= self.limit)
 
     @property
     def binding(self) -> str:
@@ -89,22 +89,22 @@ class MemorySummary:
 
 
 def summarize_memory(
-    memory: Memory, sizes: dict[str, int], budget: int | None, infer_bound: Callable[[], Memory]
+    memory: Memory, sizes: dict[str, int], limit: int | None, infer_bound: Callable[[], Memory]
 ) -> MemorySummary:
     """The peak at these sizes; `infer_bound` infers with them bound, which bounds more data-dependent sizes."""
     try:
         peak: PeakAt | PeakBound = memory.peak.at(sizes)
         if memory.peak.exact or not sizes:
-            return MemorySummary(memory, memory, sizes, peak, budget)
+            return MemorySummary(memory, memory, sizes, peak, limit)
     except MissingSizeError:
         if not sizes:
-            return MemorySummary(memory, memory, sizes, memory.peak.over(), budget)
+            return MemorySummary(memory, memory, sizes, memory.peak.over(), limit)
     bound = infer_bound()
     try:
         peak = bound.peak.at()
     except MissingSizeError:
         peak = bound.peak.over()
-    return MemorySummary(memory, bound, sizes, peak, budget)
+    return MemorySummary(memory, bound, sizes, peak, limit)
 
 
 def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:

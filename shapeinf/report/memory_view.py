@@ -12,7 +12,7 @@ from shapeinf.expr import evaluate
 from shapeinf.memory import Buffer, Memory, ProgramPoint, Role, Timeline
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import count_buffers
-from shapeinf.sharing import cached_property, hold_locks
+from shapeinf.sharing import cached_property
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import format_bytes, qualify
 
@@ -192,7 +192,7 @@ def view_of_memory(
     Sizes that depend on data have their upper bounds. Raises UnknownNameError, MissingSizeError and Contradiction
     as `Peak.at` does.
     """
-    with hold_locks(memory):
+    with memory.store.scope.lock:
         query = SizeQuery(memory.store, memory.labels)
         buffers = count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
         values = query.evaluate(buffers.upper, query.bind(sizes))

@@ -151,7 +151,7 @@ def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:
 
 
 def _named_dim(result: Result, symbol: Dimension, required: Mapping[str, Interval]) -> NamedDimRecord:
-    congruence = result.store.congruences.find(symbol)
+    congruence = result.engine.store.congruences.find(symbol)
     modulus, remainder = (1, 0) if congruence is None else (congruence.modulus, congruence.rest)
     bounds = result.interval(symbol)
     wider = required.get(str(symbol), bounds)
@@ -161,8 +161,8 @@ def _named_dim(result: Result, symbol: Dimension, required: Mapping[str, Interva
 
 def _required_bounds(result: Result, symbols: Collection[Dimension]) -> dict[str, Interval]:
     """The bounds of named dims without what rules assume, where that may differ: those of another inference."""
-    before = result.inference.initial_store
-    if not result.store.assumed or all(result.interval(s) == before.interval(s) for s in symbols):
+    before = result.engine.inference.initial_store
+    if not result.engine.store.assumed or all(result.interval(s) == before.interval(s) for s in symbols):
         return {}
     other = result.without_assumptions()
     if other is None:

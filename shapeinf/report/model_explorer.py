@@ -49,7 +49,7 @@ def _results(
     result: Result, value: Callable[[NodeStep], str | DimSize | None]
 ) -> Iterator[tuple[str, dict[str, str | int]]]:
     """The values of all nodes that have one, by the name of the first output."""
-    compiled = result.inference.compiled
+    compiled = result.engine.inference.compiled
     for step in compiled.steps:
         names = [compiled.names[slot] for slot in step.outputs if slot != UNUSED]
         amount = value(step) if names else None
@@ -58,11 +58,12 @@ def _results(
 
 
 def _shapes(result: Result, step: NodeStep) -> str:
-    names = (result.inference.compiled.names[slot] for slot in step.outputs if slot != UNUSED)
+    names = (result.engine.inference.compiled.names[slot] for slot in step.outputs if slot != UNUSED)
     return ", ".join(str(result.tensors[name]) for name in names)
 
 
 def _bytes(result: Result, step: NodeStep) -> DimSize | None:
     """The bytes of all outputs; None where one of them is not known."""
-    sizes = [size_of(result.store, result.inference.type_of(slot)).bytes for slot in step.outputs if slot != UNUSED]
+    types = (result.engine.inference.type_of(slot) for slot in step.outputs if slot != UNUSED)
+    sizes = [size_of(result.engine.store, value).bytes for value in types]
     return None if None in sizes else sum(size for size in sizes if isinstance(size, int))

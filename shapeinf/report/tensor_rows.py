@@ -128,7 +128,7 @@ class TensorRows:
         inner = self._names.difference(result.tensors)
         for name in sorted(inner.difference(result.body_tensors) if inner else ()):
             raise UnknownNameError("tensor", name, [*result.tensors, *result.body_tensors])
-        self._inner_producers = body_producers(result.inference) if query.bodies or inner else {}
+        self._inner_producers = body_producers(result.engine.inference) if query.bodies or inner else {}
         self._operators = self._matching_operators()
         self._types: dict[int, _TypeTexts] = {}
 
@@ -138,7 +138,7 @@ class TensorRows:
         for candidate in self._candidates():
             if self._matches(candidate):
                 if self.listed == limit and self._lists_all_computed:
-                    self.omitted = count_computed_values(self._result.inference) - self.listed
+                    self.omitted = count_computed_values(self._result.engine.inference) - self.listed
                     return
                 if self.listed == limit:
                     self.omitted += 1
@@ -167,7 +167,7 @@ class TensorRows:
         """The operators of the graph that the query names."""
         if not self._query.operators:
             return frozenset()
-        compiled = self._result.inference.compiled
+        compiled = self._result.engine.inference.compiled
         present = {compiled.operations[key].kind.op for key in {row[0] for row in compiled.rows}} | {INPUT.op}
         present |= {source.op for source in self._inner_producers.values()}
         matching: set[str] = set()
@@ -183,7 +183,7 @@ class TensorRows:
         tensors = self._result.tensors
         outputs = frozenset(self._result.graph.outputs)
         computed = set()
-        for name, producer in iterate_producers(self._result.inference):
+        for name, producer in iterate_producers(self._result.engine.inference):
             computed.add(name)
             yield _Candidate(name, tensors[name], producer, name in outputs, False)
         for name, info in tensors.items():
@@ -213,7 +213,7 @@ class TensorRows:
         texts = self._describe(tensor.info)
         items = None
         if texts.kind.startswith("sequence") and not tensor.inner:
-            infos = item_infos(self._result.inference, tensor.name)
+            infos = item_infos(self._result.engine.inference, tensor.name)
             items = None if infos is None else tuple(map(str, infos))
         op, node, _ = tensor.producer
         return TensorRecord(tensor.name, *texts, op, node, tensor.output, tensor.inner, items)

@@ -1,7 +1,17 @@
-"""Inference compared with a run of the model in a runtime."""
+"""Inference compared with a run of the model in a runtime; outputs of a session allocated before its run."""
 
+from shapeinf.runtime.preallocation import AllocatedOutputs, allocate_outputs
 from shapeinf.runtime.protocol import RUNTIMES
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.verification import verify
 
-__all__ = ["RUNTIMES", "Mismatch", "Run", "Skipped", "Verification", "verify"]
+__all__ = [
+    "RUNTIMES",
+    "AllocatedOutputs",
+    "Mismatch",
+    "Run",
+    "Skipped",
+    "Verification",
+    "allocate_outputs",
+    "verify",
+]

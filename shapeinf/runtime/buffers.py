@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import attrs
@@ -9,7 +10,8 @@ import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.lattice.dtypes import DTYPES
-from shapeinf.runtime.model_file import numpy_type
+from shapeinf.result import Result
+from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import Buffer, LoadedModel, ObservedType, Refusal, WrittenOutput
 from shapeinf.runtime.records import Mismatch, Skipped
 
@@ -35,7 +37,7 @@ class BoundOutputs:
         A runtime refuses a buffer of another shape than that of the run. So an output with a size that depends on data
         gets no buffer, but must fit into `max_bytes`, the bytes that its bounds allow.
         """
-        reason = _binding_obstacle(info, max_bytes)
+        reason = binding_obstacle(info, max_bytes)
         if not reason and isinstance(info.shape.dims, tuple) and all(isinstance(d, int) for d in info.shape.dims):
             shape = tuple(int(str(d)) for d in info.shape.dims)
             self.buffers.append(Buffer.allocate(name, info.dtype or "", shape, max_bytes or 0))
@@ -65,7 +67,7 @@ class BoundOutputs:
             self.redeclared += [buffer.name] if output.redeclared else []
 
 
-def _binding_obstacle(info: TensorInfo, max_bytes: int | None) -> str:
+def binding_obstacle(info: TensorInfo, max_bytes: int | None) -> str:
     """Why an output cannot have a buffer; empty where it can, if its sizes are known."""
     if info.kind != "tensor":
         return f"a {info.kind} has no buffer of its own"
@@ -76,3 +78,19 @@ def _binding_obstacle(info: TensorInfo, max_bytes: int | None) -> str:
     if max_bytes is None:
         return "its size has no upper bound"
     return f"a buffer of {max_bytes} bytes is not allocated" if max_bytes > MAX_BYTES else ""
+
+
+def max_shape(result: Result, name: str) -> tuple[int, ...] | None:
+    """The largest size of each axis of a tensor; None where an axis has no bound."""
+    dims = result.tensors[name].shape.dims
+    sizes = [d if isinstance(d, int) else result.interval(d).hi for d in dims] if dims is not None else [None]
+    return None if None in sizes else tuple(size for size in sizes if size is not None)
+
+
+def max_bytes(result: Result, name: str) -> int | None:
+    """The most bytes of a tensor; None where there is no bound, or its elements have no fixed size."""
+    info = result.tensors[name]
+    if info.kind != "tensor" or info.dtype is None or info.dtype == "string" or not has_arrays(info.dtype):
+        return None
+    shape = max_shape(result, name)
+    return None if shape is None else math.prod(shape) * numpy_type(info.dtype).itemsize

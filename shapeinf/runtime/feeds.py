@@ -72,7 +72,7 @@ def compared_values(result: Result, name: str) -> list[int]:
 
     The input may pass through nodes with a single operand first, such as a cast.
     """
-    compiled, inference = result.inference.compiled, result.inference
+    compiled, inference = result.engine.inference.compiled, result.engine.inference
     passed = {compiled.slots[name]}
     values: dict[int, None] = {}
     for _, inputs, outputs, _ in compiled.rows:
@@ -94,7 +94,7 @@ def required_values(result: Result) -> dict[str, int]:
 
     The input may pass through nodes with a single operand first, such as a cast.
     """
-    compiled, inference = result.inference.compiled, result.inference
+    compiled, inference = result.engine.inference.compiled, result.engine.inference
     graph, inputs = compiled.graph, set(_fed_inputs(result))
     values: dict[str, int] = {}
     for step in compiled.steps:

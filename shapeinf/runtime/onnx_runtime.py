@@ -144,13 +144,9 @@ class OnnxRuntimeModel:
         if "string" in dtypes.values():
             return Feeds(arrays, None)
         with refusals():
-            return Feeds(arrays, {name: self._value(array, dtypes[name]) for name, array in arrays.items()})
-
-    def _value(self, array: Any, dtype: str) -> Any:
-        value = self.package.OrtValue
-        if array.dtype.isbuiltin == 1 and array.dtype.name == dtype:
-            return value.ortvalue_from_numpy(array)
-        return value.ortvalue_from_numpy_with_onnx_type(array, ONNX_CODES[dtype])
+            return Feeds(
+                arrays, {name: to_ort_value(self.package, array, dtypes[name]) for name, array in arrays.items()}
+            )
 
     def observe(self, names: Sequence[str], feeds: Feeds) -> list[ObservedType]:
         """The types of these tensors in a run of the copy with all outputs."""
@@ -179,15 +175,7 @@ class OnnxRuntimeModel:
         wrong = {b.name: b for b in buffers if not _agrees(declared.get(b.name), b.shape)}
         if wrong:
             session = self._session(bytes_with_declared_types(self.graph, wrong), optimized=True)
-        binding = session.io_binding()
-        for name, value in (feeds.values or {}).items():
-            binding.bind_ortvalue_input(name, value)
-        for buffer in buffers:
-            number = ONNX_CODES[buffer.dtype]
-            binding.bind_output(buffer.name, "cpu", 0, number, list(buffer.shape), buffer.address)
-        for name in self.graph.outputs:
-            if all(buffer.name != name for buffer in buffers):
-                binding.bind_output(name)
+        binding = bind_values(session, feeds.values or {}, buffers)
         with self._running() as options:
             session.run_with_iobinding(binding, options)
         values = binding.get_outputs()[: len(buffers)]  # in the order of the binding
@@ -195,6 +183,83 @@ class OnnxRuntimeModel:
             WrittenOutput(_observe_type(value), value.data_ptr(), buffer.name in wrong)
             for buffer, value in zip(buffers, values, strict=True)
         ]
+
+
+def to_ort_value(package: Any, array: Any, dtype: str) -> Any:
+    """An OrtValue in the memory of an array, also of an element type that numpy lacks."""
+    if array.dtype.isbuiltin == 1 and array.dtype.name == dtype:
+        return package.OrtValue.ortvalue_from_numpy(array)
+    return package.OrtValue.ortvalue_from_numpy_with_onnx_type(array, ONNX_CODES[dtype])
+
+
+def bind_values(session: Any, values: Mapping[str, Any], buffers: Sequence[Buffer]) -> Any:
+    """An IOBinding of inputs and of outputs in buffers; its outputs are these, then all others of the session."""
+    binding = session.io_binding()
+    for name, value in values.items():
+        binding.bind_ortvalue_input(name, value)
+    for buffer in buffers:
+        code = ONNX_CODES[buffer.dtype]
+        binding.bind_output(buffer.name, "cpu", 0, code, list(buffer.shape), buffer.address)
+    bound = {buffer.name for buffer in buffers}
+    for output in session.get_outputs():
+        if output.name not in bound:
+            binding.bind_output(output.name)
+    return binding
+
+
+@attrs.frozen
+class OnnxRuntimeSession:
+    """An `onnxruntime.InferenceSession` of the user."""
+
+    package: Any
+    session: Any
+    takes_larger_buffers: bool = False
+
+    @property
+    def model(self) -> str | bytes | None:
+        """The model, which the Python class keeps in order to create its session again with other providers."""
+        path, data = (getattr(self.session, name, None) for name in ("_model_path", "_model_bytes"))
+        return path or data or None
+
+    def bind(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str], buffers: Sequence[Buffer]) -> BoundSession:
+        """A run with an IOBinding. Raises Refusal for inputs of strings, which have no memory to bind."""
+        strings = [name for name, dtype in dtypes.items() if dtype == "string"]
+        if strings:
+            raise Refusal(f"input {strings[0]} has strings, which onnxruntime does not bind")
+        with refusals():
+            values = {name: to_ort_value(self.package, array, dtypes[name]) for name, array in arrays.items()}
+            return BoundSession(self.session, bind_values(self.session, values, buffers), tuple(buffers))
+
+
+@attrs.frozen
+class BoundSession:
+    """A run of a session with an IOBinding."""
+
+    session: Any
+    handle: Any
+    buffers: Sequence[Buffer]
+
+    def run(self) -> dict[str, Any]:
+        """All outputs by name."""
+        with refusals():
+            self.session.run_with_iobinding(self.handle)
+            others = [o.name for o in self.session.get_outputs() if all(b.name != o.name for b in self.buffers)]
+            values = self.handle.get_outputs()[len(self.buffers) :]
+            results = {name: _to_python(value) for name, value in zip(others, values, strict=True)}
+        return {**{buffer.name: buffer.array() for buffer in self.buffers}, **results}
+
+
+def user_session(session: Any) -> OnnxRuntimeSession:
+    """A session of the user. Raises Refusal for another object of the package."""
+    package = import_onnxruntime("allocate_outputs")
+    if not isinstance(session, package.InferenceSession):
+        raise Refusal(f"expected an onnxruntime.InferenceSession, not {type(session).__name__}")
+    return OnnxRuntimeSession(package, session)
+
+
+def _to_python(value: Any) -> Any:
+    """The array of a tensor; an OrtValue that is none stays as it is."""
+    return value.numpy() if value.is_tensor() else value
 
 
 def _observe_type(value: Any) -> ObservedType:

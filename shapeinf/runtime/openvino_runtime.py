@@ -104,20 +104,7 @@ class OpenVinoModel:
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
         """Arrays as tensors of OpenVINO. Raises Refusal for strings and for types that OpenVINO does not have."""
-        for name, dtype in dtypes.items():
-            if dtype not in _NAMES or dtype == "string":
-                raise Refusal(f"input {name} has element type {dtype}, which is not supported in OpenVINO")
-        with refusals():
-            return {name: self._tensor(array, dtypes[name]) for name, array in arrays.items()}
-
-    def _tensor(self, array: Any, dtype: str) -> Any:
-        contiguous = np.ascontiguousarray(array).reshape(array.shape)
-        if contiguous.dtype.isbuiltin != 1:  # bfloat16 and other types of ml_dtypes: the same bytes
-            contiguous = contiguous.view(f"u{contiguous.itemsize}")
-        return self.package.Tensor(contiguous, self.package.Shape(list(array.shape)), self._type(dtype))
-
-    def _type(self, dtype: str) -> Any:
-        return getattr(self.package.Type, _NAMES[dtype])
+        return to_tensors(self.package, arrays, dtypes)
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[ObservedType]:
         """The types of these tensors in a run of a copy that has them as outputs."""
@@ -139,13 +126,7 @@ class OpenVinoModel:
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
         """Run with the buffers as output tensors."""
         indices, compiled = self.compile_plain()
-        memory = {}
-        for buffer in buffers:
-            if buffer.name not in indices:
-                raise Refusal(f"OpenVINO has no output named {buffer.name}")
-            shape = self.package.Shape(list(buffer.shape))
-            with refusals():
-                memory[indices[buffer.name]] = self.package.Tensor(buffer.bytes, shape, self._type(buffer.dtype))
+        memory = output_tensors(self.package, indices, buffers)
         request = self._run(compiled, feeds, memory)
         outputs = [request.get_output_tensor(indices[buffer.name]) for buffer in buffers]
         return [WrittenOutput(_observe_type(tensor), tensor.data.ctypes.data) for tensor in outputs]
@@ -153,12 +134,7 @@ class OpenVinoModel:
     def _run(self, compiled: Any, feeds: Mapping[str, Any], outputs: Mapping[int, Any] | None = None) -> Any:
         """The request of one run. A run that takes too long is cancelled (not inside of a loop) and raises Refusal."""
         with refusals():
-            request = compiled.create_infer_request()
-            for index, parameter in enumerate(compiled.inputs):
-                name = next((name for name in parameter.get_names() if name in feeds), "")
-                request.set_input_tensor(index, feeds[name])
-            for index, tensor in (outputs or {}).items():
-                request.set_output_tensor(index, tensor)
+            request = create_request(compiled, feeds, outputs or {})
             request.start_async()
             if not self.timeout:
                 request.wait()
@@ -166,6 +142,94 @@ class OpenVinoModel:
                 request.cancel()
                 raise StoppedRun(self.timeout)
             return request
+
+
+def to_tensors(package: Any, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
+    """Arrays as tensors of OpenVINO. Raises Refusal for strings and for types that OpenVINO does not have."""
+    for name, dtype in dtypes.items():
+        if dtype not in _NAMES or dtype == "string":
+            raise Refusal(f"input {name} has element type {dtype}, which is not supported in OpenVINO")
+    with refusals():
+        return {name: _to_tensor(package, array, dtypes[name]) for name, array in arrays.items()}
+
+
+def _to_tensor(package: Any, array: Any, dtype: str) -> Any:
+    contiguous = np.ascontiguousarray(array).reshape(array.shape)
+    if contiguous.dtype.isbuiltin != 1:  # bfloat16 and other types of ml_dtypes: the same bytes
+        contiguous = contiguous.view(f"u{contiguous.itemsize}")
+    return package.Tensor(contiguous, package.Shape(list(array.shape)), _element_type(package, dtype))
+
+
+def _element_type(package: Any, dtype: str) -> Any:
+    return getattr(package.Type, _NAMES[dtype])
+
+
+def output_tensors(package: Any, indices: Mapping[str, int], buffers: Sequence[Buffer]) -> dict[int, Any]:
+    """Tensors in buffers, by the index of the output. Raises Refusal for a buffer of something that is no output."""
+    tensors = {}
+    for buffer in buffers:
+        if buffer.name not in indices:
+            raise Refusal(f"OpenVINO has no output named {buffer.name}")
+        shape = package.Shape(list(buffer.shape))
+        with refusals():
+            tensors[indices[buffer.name]] = package.Tensor(buffer.bytes, shape, _element_type(package, buffer.dtype))
+    return tensors
+
+
+def create_request(compiled: Any, feeds: Mapping[str, Any], outputs: Mapping[int, Any]) -> Any:
+    """A request of a compiled model with tensors as inputs, by name, and as outputs, by index."""
+    request = compiled.create_infer_request()
+    for index, parameter in enumerate(compiled.inputs):
+        name = next((name for name in parameter.get_names() if name in feeds), "")
+        request.set_input_tensor(index, feeds[name])
+    for index, tensor in outputs.items():
+        request.set_output_tensor(index, tensor)
+    return request
+
+
+@attrs.frozen
+class OpenVinoSession:
+    """An `openvino.CompiledModel` of the user; it does not know its model."""
+
+    package: Any
+    session: Any
+    takes_larger_buffers: bool = True
+    model: None = None
+
+    def bind(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str], buffers: Sequence[Buffer]) -> BoundRequest:
+        """A run of a new request."""
+        feeds = to_tensors(self.package, arrays, dtypes)
+        names = [output.get_names() for output in self.session.outputs]
+        indices = {name: index for index, aliases in enumerate(names) for name in aliases}
+        tensors = output_tensors(self.package, indices, buffers)
+        with refusals():
+            return BoundRequest(create_request(self.session, feeds, tensors), indices, tuple(buffers))
+
+
+@attrs.frozen
+class BoundRequest:
+    """A run of a request whose tensors are set."""
+
+    handle: Any
+    indices: Mapping[str, int]
+    buffers: Sequence[Buffer]
+
+    def run(self) -> dict[str, Any]:
+        """All outputs by name; one that is smaller than its buffer is a view of the buffer's first elements."""
+        with refusals():
+            self.handle.infer()
+            tensors = {name: self.handle.get_output_tensor(index) for name, index in self.indices.items()}
+        bound = {buffer.name: buffer.array(tuple(tensors[buffer.name].shape)) for buffer in self.buffers}
+        return {**{name: tensor.data for name, tensor in tensors.items() if name not in bound}, **bound}
+
+
+def user_session(session: Any) -> OpenVinoSession:
+    """A compiled model of the user. Raises Refusal for another object of the package."""
+    import openvino
+
+    if not isinstance(session, openvino.CompiledModel):
+        raise Refusal(f"expected an openvino.CompiledModel, not {type(session).__name__}")
+    return OpenVinoSession(openvino, session)
 
 
 def _add_outputs(model: Any, names: Sequence[str]) -> dict[str, int]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -15,6 +16,7 @@ import numpy as np
 
 from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.graph import Graph
+from shapeinf.lattice import numpy_dtype
 
 GUARD = 256
 """The bytes before and after a buffer that a run must not change."""
@@ -36,10 +38,14 @@ DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torc
 """The dialect of the graphs that each runtime runs; the first runtime of a dialect is its default."""
 
 
+SESSIONS = ("onnxruntime", "openvino")
+"""The runtimes with sessions whose outputs can be allocated before a run; their modules have `user_session`."""
+
+
 class Refusal(Exception):  # noqa: N818  (internal, no error)
     """The runtime does not load or run the model; the text is the reason, mostly the runtime's message.
 
-    Internal: caught in `runtime.verification` and `passes.comparison`.
+    Internal: caught in `runtime.verification`, `runtime.preallocation` and `passes.comparison`.
     """
 
 
@@ -85,7 +91,7 @@ Observation = ObservedType | list[ObservedType | None] | str
 
 @attrs.frozen
 class Buffer:
-    """The memory for one output: `size` bytes from `start` of `memory` on, between two guards."""
+    """The memory for one output: `size` bytes from `start` of `memory` on, mostly between two guards."""
 
     name: str
     dtype: str
@@ -96,10 +102,16 @@ class Buffer:
 
     @classmethod
     def allocate(cls, name: str, dtype: str, shape: tuple[int, ...], size: int) -> Buffer:
-        """Allocate a buffer of `size` bytes at an aligned address."""
+        """Allocate a buffer of `size` bytes at an aligned address between guards."""
         memory = np.full(size + 2 * GUARD + ALIGNMENT, PATTERN, np.uint8)
         start = GUARD + -(memory.ctypes.data + GUARD) % ALIGNMENT
         return cls(name, dtype, shape, memory, start, size)
+
+    @classmethod
+    def reserve(cls, name: str, dtype: str, shape: tuple[int, ...], size: int) -> Buffer:
+        """Allocate a buffer of `size` bytes at an aligned address without guards; its pages are not written."""
+        memory = np.empty(size + ALIGNMENT, np.uint8)
+        return cls(name, dtype, shape, memory, -memory.ctypes.data % ALIGNMENT, size)
 
     @property
     def address(self) -> int:
@@ -111,6 +123,12 @@ class Buffer:
         """The memory between the guards."""
         view: np.ndarray[Any, Any] = self.memory[self.start : self.start + self.size]
         return view
+
+    def array(self, shape: tuple[int, ...] | None = None) -> np.ndarray[Any, Any]:
+        """The elements as an array of the buffer's shape, or the first ones as an array of a smaller shape."""
+        shape = self.shape if shape is None else shape
+        elements: np.ndarray[Any, Any] = self.bytes.view(np.dtype(numpy_dtype(self.dtype)))
+        return elements[: math.prod(shape)].reshape(shape)
 
     @property
     def intact(self) -> bool:
@@ -130,6 +148,32 @@ class WrittenOutput:
     type: ObservedType
     address: int
     redeclared: bool = False
+
+
+class BoundRun(Protocol):
+    """A run of a user's session with its inputs and some outputs in the user's memory."""
+
+    @property
+    def handle(self) -> Any:
+        """The object of the runtime that has the bindings: an IOBinding of onnxruntime, a request of OpenVINO."""
+
+    def run(self) -> dict[str, Any]:
+        """Run, and return all outputs by name, those with a buffer as views of it. Raises Refusal."""
+
+
+class UserSession(Protocol):
+    """A session that the user made of a model."""
+
+    @property
+    def model(self) -> str | bytes | None:
+        """The path or the bytes of its model; None where the session does not know it."""
+
+    @property
+    def takes_larger_buffers(self) -> bool:
+        """Whether an output may be smaller than its buffer."""
+
+    def bind(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str], buffers: Sequence[Buffer]) -> BoundRun:
+        """A run with these inputs, whose element types `dtypes` has, and with outputs in buffers. Raises Refusal."""
 
 
 class LoadedModel(Protocol):

@@ -142,7 +142,7 @@ class _BatchRun:
 
     def _axis(self, output: str) -> int | None:
         """The dynamic axis of an output; None where it has none."""
-        tensors, scope = self.rebatched.result.tensors, self.rebatched.result.scope
+        tensors, scope = self.rebatched.result.tensors, self.rebatched.result.engine.scope
         symbol = scope.symbol(self.rebatched.name)
         dims = tensors[output].shape.dims or ()
         return next((k for k, d in enumerate(dims) if isinstance(d, Dimension) and symbol in d.symbols()), None)

@@ -76,7 +76,7 @@ def legal_sizes(
 
     def run_at(binding: Binding) -> RunSizes:
         shapes = {name: _shape(first, name, binding) for name in names if first.tensors[name].kind == "tensor"}
-        named = {name: size for name, size in binding.items() if not first.scope.symbol(name).is_anonymous}
+        named = {name: size for name, size in binding.items() if not first.engine.scope.symbol(name).is_anonymous}
         replaced = {
             name: list(shape) for name, shape in shapes.items() if name in arrays or _has_unnamed_dims(symbolic, name)
         }
@@ -86,7 +86,7 @@ def legal_sizes(
 
     for binding in _candidates(first, open_dims):
         run = run_at(binding)
-        if not certain_violations(run.result.inference):
+        if not certain_violations(run.result.engine.inference):
             is_legal = True
             yield run
         fallback = fallback or run
@@ -95,7 +95,7 @@ def legal_sizes(
     assert fallback is not None
     solved = _solve_sizes(first, open_dims)
     run = fallback if solved is None else run_at(solved)
-    yield fallback if certain_violations(run.result.inference) else run
+    yield fallback if certain_violations(run.result.engine.inference) else run
 
 
 def _add_sizes_of_arrays(
@@ -123,8 +123,8 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
     """The symbols of the inputs without a size, with their labels. Raises ShapeInferenceError for an unknown rank."""
     labels: dict[Dimension, str] = {}
     aliases = first_aliases(result.graph.aliases)
-    for symbol, label in input_symbols(result.inference).items():
-        if result.store.canon(symbol) is symbol:
+    for symbol, label in input_symbols(result.engine.inference).items():
+        if result.engine.store.canon(symbol) is symbol:
             labels[symbol] = label
     for name in names:
         info = result.tensors[name]
@@ -143,7 +143,7 @@ def _candidates(result: Result, open_dims: Mapping[Dimension, str]) -> list[Bind
     """Small bindings that satisfy all constraints on the open dims; one empty binding where there are no such dims."""
     if not open_dims:
         return [{}]
-    bindings = distinct_bindings(result.store, open_dims, MAX_RANKED)
+    bindings = distinct_bindings(result.engine.store, open_dims, MAX_RANKED)
     if not bindings:
         solved = _solve_sizes(result, open_dims)
         if solved is not None:
@@ -169,9 +169,9 @@ def _solve_sizes(result: Result, open_dims: Mapping[Dimension, str]) -> Binding 
 
 def _elements(result: Result, names: list[str]) -> dict[str, tuple[Element, ...]]:
     """The elements of the inputs with known contents, by name."""
-    types = ((name, result.inference.input_types.get(name)) for name in names)
+    types = ((name, result.engine.inference.input_types.get(name)) for name in names)
     known = {name: t.elements for name, t in types if isinstance(t, TensorType) and t.elements is not None}
-    canon = result.store.canon
+    canon = result.engine.store.canon
     return {
         name: tuple(canon(e) if isinstance(e, Dimension) else e for e in elements) for name, elements in known.items()
     }

@@ -19,10 +19,9 @@ from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.result import Result
-from shapeinf.runtime.buffers import BoundOutputs
+from shapeinf.runtime.buffers import BoundOutputs, max_bytes
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.feeds import feeds
-from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, StoppedRun, choose_runtime
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sizes import MAX_SIZES, RunSizes, legal_sizes
@@ -117,7 +116,7 @@ class _Inferences:
         empty = any(0 in shape for shape in sizes.shapes.values())
         if empty and self.options.min_dim:
             return self.infer({}, {}, min_dim=0)
-        labels = input_symbols(symbolic.inference)
+        labels = input_symbols(symbolic.engine.inference)
         named = {s: sizes.sizes.get(label, sizes.sizes.get(s.name)) for s, label in labels.items()}
         return symbolic.result_for({s: (size, size) for s, size in named.items() if size is not None})
 
@@ -178,7 +177,7 @@ class _RunVerifier:
     def _refuse_huge(self) -> None:
         for name in self.producers:
             if all(isinstance(dim, int) for dim in self.bound.tensors[name].shape.dims or [None]):
-                size = _max_bytes(self.bound, name) or 0
+                size = max_bytes(self.bound, name) or 0
                 if size > MAX_TENSOR:
                     raise Refusal(f"{name} would take {exact_bytes(size)}: bind smaller sizes")
 
@@ -213,7 +212,7 @@ class _RunVerifier:
         group: list[str] = []
         total = 0
         for name in names:
-            size = _max_bytes(self.bound, name) or 0
+            size = max_bytes(self.bound, name) or 0
             if group and total + size > MAX_HELD:
                 yield group
                 group, total = [], 0
@@ -252,7 +251,7 @@ class _RunVerifier:
 
     def _inferred_types(self, result: Result) -> InferredTypes:
         """An inference, with the sizes of its symbols in this run."""
-        named = {name: size for name, size in self.sizes.sizes.items() if result.scope.has(name)}
+        named = {name: size for name, size in self.sizes.sizes.items() if result.engine.scope.has(name)}
         inferred = InferredTypes(result, self.sizes.shapes, named)
         tensors = [(name, type_) for name, type_ in self.observed.items() if isinstance(type_, ObservedType)]
         inferred.learn((name, type_) for name, type_ in tensors if result.tensors[name].kind == "tensor")
@@ -268,8 +267,8 @@ class _RunVerifier:
             if name not in self.producers:
                 self.outputs.unbound.append(Skipped(name, "it is an input or a constant, which no node writes"))
                 continue
-            max_bytes = _max_bytes(self.bound, name)
-            self.outputs.allocate(name, self.bound.tensors[name], max_bytes, self.observed.get(name))
+            most = max_bytes(self.bound, name)
+            self.outputs.allocate(name, self.bound.tensors[name], most, self.observed.get(name))
         if self.outputs.buffers:
             self.outputs.run(self.model, self.feeds)
 
@@ -278,7 +277,7 @@ def _false_violations(result: Result, by: str) -> list[Mismatch]:
     """Mismatches for nodes that ran although the inference reports that they cannot run."""
     return [
         Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
-        for d in certain_violations(result.inference)
+        for d in certain_violations(result.engine.inference)
     ]
 
 
@@ -303,7 +302,7 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
     text = "[" + ", ".join(str(item) if item is not None else "no tensor" for item in observed[:4]) + "]"
     if info.kind == "tensor":
         return ("unknown" if info.dtype is None and info.shape.dims is None else "wrong"), text
-    items = item_infos(inferred.result.inference, name)
+    items = item_infos(inferred.result.engine.inference, name)
     if items is not None and len(items) != len(observed):
         return "wrong", text
     if items is not None:
@@ -314,19 +313,3 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
     if "wrong" in verdicts:
         return "wrong", text
     return ("exact" if verdicts and set(verdicts) == {"exact"} else "bounded"), text
-
-
-def _max_bytes(result: Result, name: str) -> int | None:
-    """The most bytes of a tensor; None where there is no bound, or its elements have no fixed size."""
-    info = result.tensors[name]
-    if info.kind != "tensor" or info.shape.dims is None or info.dtype is None:
-        return None
-    if info.dtype == "string" or not has_arrays(info.dtype):
-        return None
-    total = numpy_type(info.dtype).itemsize
-    for dim in info.shape.dims:
-        size = dim if isinstance(dim, int) else result.interval(dim).hi
-        if size is None:
-            return None
-        total *= size
-    return int(total)

@@ -84,7 +84,7 @@ def _scan(candidate: Candidate, options: ScanOptions, file: str) -> ModelRow:
     if any(d.code == "S301" and _OUT_OF_MEMORY.match(d.message) for d in result.diagnostics):
         raise MemoryError
     # Formulas are evaluated at the sizes of --bind; the check at these sizes is another inference.
-    sizes = {name: size for name, size in config.bind.items() if result.find_dim(name) is not None}
+    sizes = {name: size for name, size in config.bind.items() if result.engine.find_dim(name) is not None}
     diagnostics = _diagnostics(result, used, sizes)
     try:
         summary = summarize(result, sizes)

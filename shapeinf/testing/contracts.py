@@ -47,7 +47,7 @@ def contract_violations(
     []
     """
     result = infer_shapes(model, inputs=inputs, **options)
-    if certain_violations(result.inference) or first_schema_violation(result.inference) is not None:
+    if certain_violations(result.engine.inference) or first_schema_violation(result.engine.inference) is not None:
         return []
     name = _unused_name(result)
     lines = []
@@ -71,14 +71,14 @@ def _declared(dim: DimSize) -> int | str | None:
 
 def _unused_name(result: Result) -> str:
     name = "n"
-    while result.scope.has(name):
+    while result.engine.scope.has(name):
         name += "_"
     return name
 
 
 def _contradictions(result: Result, name: str, sizes: Iterable[int]) -> Iterator[str]:
     """The sizes of the symbol `name` for which the answer of a contract and its preconditions differ."""
-    errors = certain_violations(result.inference)
+    errors = certain_violations(result.engine.inference)
     if errors:
         yield f"any size: {errors[0].message}, although the model has no violation"
         return

@@ -61,7 +61,7 @@ def assert_shapes(
         raise ShapeInferenceError(
             "dims, bind, inputs, assume and values have no effect: the result is inferred already"
         )
-    with result.lock:
+    with result.engine.lock:
         lines = [line for name, text in expected.items() for line in _differences(result, name, _as_text(text))]
     if lines:
         raise AssertionError(escape_lines([f"shapes of {result.source or 'the model'} differ", *lines]))
@@ -99,9 +99,9 @@ def _differences(result: Result, name: str, text: str) -> Iterator[str]:
 def _parse_expected(result: Result, text: str) -> TypeText:
     """The expected type in the symbols of a result. Raises UnknownNameError for a name that it does not have."""
     for symbol in sorted(parse_type(text, Scope()).symbols, key=str):
-        if not result.scope.has(symbol.name):
-            raise UnknownNameError("dim", symbol.name, result.scope.names())
-    return parse_type(text, result.scope)
+        if not result.engine.scope.has(symbol.name):
+            raise UnknownNameError("dim", symbol.name, result.engine.scope.names())
+    return parse_type(text, result.engine.scope)
 
 
 def _expected_rank(expected: TypeText, info: TensorInfo) -> int | None:
@@ -123,7 +123,7 @@ def _differing_axes(
 
 def _is_as_expected(result: Result, inferred: DimSize, expected: DimSize | DimRange) -> bool:
     if not isinstance(expected, DimRange):
-        return result.store.prove_eq(inferred, expected) is True
+        return result.engine.store.prove_eq(inferred, expected) is True
     bounds = result.interval(inferred)
     above = expected.lo is None or (bounds.lo is not None and bounds.lo >= expected.lo)
     below = expected.hi is None or (bounds.hi is not None and bounds.hi <= expected.hi)
@@ -143,7 +143,7 @@ def _reason(result: Result, inferred: DimSize, expected: DimSize | DimRange) -> 
     if isinstance(inferred, int) and isinstance(expected, int):
         return ""
     try:
-        result.store.copy().add_equal(inferred, expected, Source("", f"expected {inferred} == {expected}"))
+        result.engine.store.copy().add_equal(inferred, expected, Source("", f"expected {inferred} == {expected}"))
     except Contradiction as error:
         return f": {error}"
     return ": no constraint of the model makes them equal"

@@ -60,7 +60,7 @@ def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
     """Sizes of the names of a case: its own, else up to `MAX_BINDINGS` sets of small ones that violate nothing."""
     if case.sizes:
         return [dict(case.sizes)]
-    store = case.infer().store
+    store = case.infer().engine.store
     names = [name for name in operand_names(case.inputs) if store.scope.has(name)]
     dims = {name: store.canon(store.scope.symbol(name)) for name in names}
     symbols = dict.fromkeys(symbol for dim in dims.values() if isinstance(dim, Dimension) for symbol in dim.symbols())
@@ -73,7 +73,7 @@ def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
 
 
 def _is_legal(case: RuleCase, sizes: Mapping[str, int]) -> bool:
-    return not certain_violations(case.infer(bind_operands(case, sizes), min_dim=0).inference)
+    return not certain_violations(case.infer(bind_operands(case, sizes), min_dim=0).engine.inference)
 
 
 def operand_names(operands: Sequence[Operand]) -> list[str]:

@@ -147,7 +147,7 @@ def _declared_dim(dim: DimSize | DimRange | None, text: str) -> int | str | None
 
 def is_exactly(result: Result, info: TensorInfo, text: str) -> bool:
     """Whether a type is exactly that of a text; `?` stands for an unknown size or rank."""
-    expected = parse_type(text, result.scope)
+    expected = parse_type(text, result.engine.scope)
     if expected.dtype not in (None, info.dtype):
         return False
     if expected.dims is None or info.shape.dims is None:
@@ -163,4 +163,4 @@ def _is_exactly(result: Result, inferred: DimSize, expected: DimSize | DimRange 
     if isinstance(expected, DimRange):
         bounds = result.interval(inferred)
         return (bounds.lo, bounds.hi) == (expected.lo or 0, expected.hi)
-    return result.store.prove_eq(inferred, expected) is True
+    return result.engine.store.prove_eq(inferred, expected) is True

@@ -140,7 +140,7 @@ def commands(path, dim, tensor, folder):
     yield from (["diff", path, path], ["diff", path, other], ["diff", path, other, "--json"])
     yield from (["bind", path, *more] for more in ([], [f"`{dim}`=4"], ["zz=4"], ["-o", folder / "b.onnx"]))
     yield from (["rebatch", path, *more] for more in ([], ["-o", folder / "r.onnx"], ["--input", "q"]))
-    yield from (["memory", path, *more] for more in ([], ["--json"], ["--bind", "zz=3"], ["--budget", "1"]))
+    yield from (["memory", path, *more] for more in ([], ["--json"], ["--bind", "zz=3"], ["--memory-limit", "1"]))
     yield from (["cost", path, *more] for more in ([], ["--json"], ["--by", "node", "--bind", "zz=3"]))
     yield from (["cost", path, "--by", "module"], ["cost", path, "--csv", folder / "k.csv"])
     yield ["memory", path, "--html", folder / "m.html", "--png", folder / "m.png"]

@@ -87,7 +87,9 @@ def test_the_help_of_a_command_has_its_exit_codes_and_an_example_that_parses(nam
     command.make_context(verb, words)
 
 
-@pytest.mark.parametrize(("name", "own"), [("infer", "--filter"), ("memory", "--budget"), ("check", "--baseline")])
+@pytest.mark.parametrize(
+    ("name", "own"), [("infer", "--filter"), ("memory", "--memory-limit"), ("check", "--baseline")]
+)
 def test_the_help_of_a_command_begins_with_its_own_options(name: str, own: str) -> None:
     text = CliRunner().invoke(main, [name, "--help"]).output
     assert (
@@ -142,7 +144,7 @@ def test_an_unknown_command_is_a_usage_error_with_the_nearest(model: Path) -> No
         (["explain", "{model}", "nothing"], 2),
         (["diff", "{model}", "{model}"], 0),
         (["plan", "{model}", "--bind", "batch=1"], 0),
-        (["memory", "{model}", "--bind", "batch=1", "--budget", "1"], 1),
+        (["memory", "{model}", "--bind", "batch=1", "--memory-limit", "1"], 1),
         (["bind", "{model}", "batch=zz", "-o", "no/folder/out.onnx"], 3),
         (["ops", "show", "Nothing"], 2),
         ([], 2),
@@ -231,7 +233,7 @@ RAW: list[list[str]] = [
     ["rebatch", "MODEL", "--axis", BAD],
     ["rebatch", "MODEL", "--axis", f"{BAD}=1"],
     ["verify", "MODEL", "--runtime", BAD],
-    ["memory", "MODEL", "--budget", BAD],
+    ["memory", "MODEL", "--memory-limit", BAD],
     ["bind", "MODEL", f"{BAD}=1"],
     ["plan", "verify", BAD, "--model", "MODEL"],
 ]

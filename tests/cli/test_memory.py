@@ -50,21 +50,21 @@ def test_inputs_of_unknown_size_are_no_0_bytes(model: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "exit_code", "words"),
     [
-        (["--bind", "n=100", "--budget", "4800"], 0, "the peak fits"),
-        (["--bind", "n=100", "--budget", "4799"], 1, "the peak does not fit"),
-        (["--dim", "n=1..100", "--budget", "4800 B"], 0, "4.69 KiB (4,800 bytes), reached at n=100"),
-        (["--dim", "n=1..101", "--budget", "4.7kB"], 1, "the peak does not fit"),
-        (["--budget", "1GiB"], 1, "no bound: specify upper bounds of n with --dim"),
+        (["--bind", "n=100", "--memory-limit", "4800"], 0, "the peak fits"),
+        (["--bind", "n=100", "--memory-limit", "4799"], 1, "the peak does not fit"),
+        (["--dim", "n=1..100", "--memory-limit", "4800 B"], 0, "4.69 KiB (4,800 bytes), reached at n=100"),
+        (["--dim", "n=1..101", "--memory-limit", "4.7kB"], 1, "the peak does not fit"),
+        (["--memory-limit", "1GiB"], 1, "no bound: specify upper bounds of n with --dim"),
     ],
 )
-def test_budgets(model: Path, options: list[str], exit_code: int, words: str) -> None:
+def test_memory_limits(model: Path, options: list[str], exit_code: int, words: str) -> None:
     result = run(model, *options)
     assert result.exit_code == exit_code and words in result.output, result.output
 
 
 @pytest.mark.parametrize("model", [UNKNOWN], indirect=True)
 def test_an_unknown_size_is_never_0(model: Path) -> None:
-    result = run(model, "--bind", "n=10", "--budget", "1GiB")
+    result = run(model, "--bind", "n=10", "--memory-limit", "1GiB")
     assert result.exit_code == 1
     assert "n=10: at least 40 bytes" in result.output
     assert "not counted  a" in result.output and "is not known to fit" in result.output
@@ -72,7 +72,7 @@ def test_an_unknown_size_is_never_0(model: Path) -> None:
 
 @pytest.mark.parametrize("model", [CHOICE.replace("?", "m")], indirect=True)
 def test_a_name_that_only_an_output_has_is_bounded(model: Path) -> None:
-    result = run(model, "--bind", "n=10", "--budget", "120")
+    result = run(model, "--bind", "n=10", "--memory-limit", "120")
     assert result.exit_code == 0 and "n=10: at most 120 bytes" in result.output
 
 
@@ -95,7 +95,7 @@ def test_pictures_show_the_same_peak(model: Path, tmp_path: Path) -> None:
 
 
 def test_sizes_of_0_are_legal_queries(model: Path) -> None:
-    result = run(model, "--bind", "n=0", "--budget", "0")
+    result = run(model, "--bind", "n=0", "--memory-limit", "0")
     assert result.exit_code == 0 and "n=0: 0 bytes" in result.output, result.output
 
 
@@ -112,7 +112,7 @@ def test_buffers_are_exported(model: Path, tmp_path: Path) -> None:
         (["--html", "never.html"], "add --bind n=N"),
         (["--export", "never.csv"], "add --bind n=N"),
         (["--bind", "n=4", "--plan", "never.json"], "add --html or --png"),
-        (["--budget", "3 parsecs"], "is not an amount of memory"),
+        (["--memory-limit", "3 parsecs"], "is not an amount of memory"),
         (["--export", "never.doc"], "never.doc"),
     ],
 )

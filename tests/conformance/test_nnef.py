@@ -116,7 +116,7 @@ def check_dumps(name, result, store):
         for tensor, dump in pairs:
             by_rule = BY_THE_RULE.get(name, {}).get(tensor)
             if by_rule is None:
-                wrong = difference(dump, result.tensors[tensor], result.store, quantized="(z:" in dump)
+                wrong = difference(dump, result.tensors[tensor], result.engine.store, quantized="(z:" in dump)
                 assert wrong is None, (tensor, wrong)
             else:
                 assert f"{by_rule}," in f"{str(result.tensors[tensor].shape)[1:-1]},"

@@ -96,7 +96,7 @@ def bounds(result, dim):
 def test_the_contract_accepts_what_ran(path):
     first, *_ = each = runs(path)
     result = infer_named(first)
-    names = set(input_symbols(result.inference).values())
+    names = set(input_symbols(result.engine.inference).values())
     for run in each:
         answer = result.contract.check({name: size for name, size in run.binding.items() if name in names})
         assert answer.verdict is not False, answer

@@ -108,14 +108,14 @@ DOCUMENTS = [
 def test_values_of_shapes(statements, inputs, dump):
     result = inferred(statements, inputs, fragments=FRAGMENTS)
     assert result.diagnostics == []
-    assert difference(dump, result.tensors["y"], result.store) is None
+    assert difference(dump, result.tensors["y"], result.engine.store) is None
 
 
 @pytest.mark.parametrize(("statements", "inputs", "dump"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
 @pytest.mark.parametrize("sizes", [{"B": 1, "S": 1}, {"B": 1, "S": 2}, {"B": 3, "S": 4}, {"B": 2, "S": 7}], ids=str)
 def test_sizes_put_in_before_or_after(statements, inputs, dump, sizes):
     result = inferred(statements, inputs, fragments=FRAGMENTS)
-    bind = {name: size for name, size in sizes.items() if name in result.scope.names()}
+    bind = {name: size for name, size in sizes.items() if name in result.engine.scope.names()}
     named, bound = result.tensors["y"], inferred(statements, inputs, fragments=FRAGMENTS, bind=bind).tensors["y"]
     assert bound.dtype == named.dtype
     assert [evaluate(d, {}) for d in bound.shape] == [evaluate(d, sizes) for d in named.shape]
@@ -146,8 +146,8 @@ def test_scans(x, axis, chunk, out, h, full, last):
     statements = SCAN.format(axis=axis, chunk=chunk, out=out)
     result = inferred(statements, {"x": x, "w": "8,4,f32", "h": h}, "y, z", BODY)
     assert result.diagnostics == []
-    assert difference(full, result.tensors["y"], result.store) is None
-    assert difference(last, result.tensors["z"], result.store) is None
+    assert difference(full, result.tensors["y"], result.engine.store) is None
+    assert difference(last, result.tensors["z"], result.engine.store) is None
 
 
 def test_a_state_keeps_its_shape():
@@ -193,7 +193,7 @@ def test_assertions_hold_of_slices():
     statement = "y = slice(x, axes = [1], begin = [0], end = [4])"
     result = inferred(statement, {"x": "B,S,f32"}, extensions=assertion)
     assert result.interval(result.tensors["x"].shape[1]).lo == 4
-    assert difference("B,4,f32", result.tensors["y"], result.store) is None
+    assert difference("B,4,f32", result.tensors["y"], result.engine.store) is None
 
 
 @pytest.mark.parametrize("name", sorted(ELSEWHERE))

@@ -35,7 +35,7 @@ def contents_and_run(op, *operands, **attributes):
     output = helper.make_empty_tensor_value_info("y")
     graph = helper.make_graph([node], "g", [], [output], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    inference = infer_shapes(model).inference
+    inference = infer_shapes(model).engine.inference
     elements = inference.type_of(inference.compiled.slots["y"]).elements
     return elements, session_of(model).run(None, {})[0]
 

@@ -128,7 +128,7 @@ def test_the_outputs_are_those_of_torch(call, symbolic):
 @pytest.mark.parametrize(("operator", "argument", "inputs", "dtype", "value"), VALUES)
 def test_numbers(operator, argument, inputs, dtype, value):
     result, _ = Call(operator, (argument,), inputs, "").infer()
-    number = result.inference.type_of(result.inference.compiled.slots["r"])
+    number = result.engine.inference.type_of(result.engine.inference.compiled.slots["r"])
     assert (number.dtype, number.shape.dims, number.elements) == (dtype, (), (value,))
 
 

@@ -65,7 +65,7 @@ SCALES_OF_AXES = [
 @pytest.mark.parametrize(("scale", "size", "bounds"), SCALES_OF_AXES)
 def test_scales_are_numbers_of_float64_that_a_file_rounds(scale, size, bounds):
     result = run(f"F.interpolate scale_factor=({scale},1.0) mode=nearest", f"f32[1,3,{size},4]")
-    inferred = result.inference.store.interval(result.tensor(result.graph.outputs[0]).shape[2])
+    inferred = result.engine.inference.store.interval(result.tensor(result.graph.outputs[0]).shape[2])
     assert (inferred.lo, inferred.hi) == bounds
 
 

@@ -60,9 +60,9 @@ def falsehoods(param, run, specify):
     inputs = {} if specify is None else {blob: specify(i, x) for i, (blob, x) in pairs}
     result = infer_shapes(text, inputs=inputs, declared="ignore")
     yield from (f"{d.node}: {d.message}" for d in result.diagnostics if d.severity == "error")
-    names = list(result.inference.compiled.names)
+    names = list(result.engine.inference.compiled.names)
     for name, truth in run["blobs"].items():
-        inferred = result.inference.table.types[result.inference.numbers[names.index(name)]]
+        inferred = result.engine.inference.table.types[result.engine.inference.numbers[names.index(name)]]
         if truth["kind"] == "tensor" and isinstance(inferred, TensorType):
             yield from (f"{name}: {text}" for text in contradictions(inferred, truth))
 

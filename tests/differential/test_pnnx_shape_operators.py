@@ -87,7 +87,7 @@ def test_shapes(lines, inputs, expected):
     assert out.dtype == low
     if "≤" in expected:
         (count,) = out.shape
-        assert str(result.store.scope.limits[count]) == high.strip("≤ ]")
+        assert str(result.engine.store.scope.limits[count]) == high.strip("≤ ]")
     else:
         assert str(out.shape) == f"[{high}"
 

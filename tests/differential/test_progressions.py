@@ -114,7 +114,7 @@ def elements(progression, sizes):
 
 
 def output_of(model):
-    inference = infer_shapes(model).inference
+    inference = infer_shapes(model).engine.inference
     return inference.type_of(inference.compiled.slots[model.graph.output[0].name])
 
 

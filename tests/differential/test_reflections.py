@@ -54,7 +54,7 @@ def test_reflections(mode, before, after, expected):
 def test_advice_is_not_a_precondition():
     result = infer_shapes(onnx.parser.parse_model(TEXT.format(opset=19, mode="reflect", before=3, after=0)))
     assert list(result.contract.solve("n", range(1, 6))) == [1, 2, 3, 4, 5]
-    assert result.interval(result.scope.symbol("n")).lo == 1
+    assert result.interval(result.engine.scope.symbol("n")).lo == 1
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("reflect", [("assumption", "n >= 4", "pad")]), ("edge", [])])

@@ -94,7 +94,7 @@ def value_cases(count: int) -> Iterator[tuple[str, Any, Any, dict[str, int]]]:
 
 
 def verdict(result: Result, sizes: Mapping[str, int]) -> Answer:
-    return result.contract.check({name: n for name, n in sizes.items() if result.scope.has(name)})
+    return result.contract.check({name: n for name, n in sizes.items() if result.engine.scope.has(name)})
 
 
 @pytest.mark.parametrize("count", RUNS)
@@ -112,7 +112,7 @@ def test_values(count: int) -> None:
         except ShapeError:
             assert real is None, where
             continue
-        if certain_violations(result.inference):
+        if certain_violations(result.engine.inference):
             assert real is None, (where, result.diagnostics)
             continue
         answer = verdict(result, sizes)

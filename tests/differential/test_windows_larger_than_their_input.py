@@ -121,7 +121,7 @@ def compared(operator, attributes):
             if real is not None:
                 assert sizes_by_program(result, h) == real, (h, real)
                 assert result.program()(h=h).peak.tolist() == [result.memory().peak.at(h=h).bytes]
-        if real is not None and not ranged.store.breaks_assumption({ranged.scope.symbol("h"): (h, h)}):
+        if real is not None and not ranged.engine.store.breaks_assumption({ranged.engine.scope.symbol("h"): (h, h)}):
             assert sizes_by_evaluation(ranged, h) == real, (h, real)
     taken = [c.message for c in ranged.contract if c.kind == "assumption"]
     assert taken in ([], ["the input is assumed to be long enough for one window"])

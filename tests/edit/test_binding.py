@@ -112,7 +112,7 @@ def test_bounds_stay_in_the_file(tmp_path: Path) -> None:
     path = str(tmp_path / "m.onnx")
     save_bound(chain_model(), Path(path), {"batch": "2..8", "seq": "..512"}, assume=["batch <= seq"])
     result = infer_shapes(path)
-    bounds = {name: str(result.interval(result.scope.symbol(name))) for name in ("batch", "seq")}
+    bounds = {name: str(result.interval(result.engine.scope.symbol(name))) for name in ("batch", "seq")}
     assert bounds == {"batch": "2..8", "seq": "1..512"}
     bind(path, {"seq": "tokens"}).save(path)
     assert sorted(infer_shapes(path).graph.assumptions) == sorted(

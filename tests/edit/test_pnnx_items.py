@@ -64,7 +64,7 @@ def difference(case: Any, chosen: dict[str, int], rebatched: Any) -> str:
     pairs = list(zip(tensors, others, strict=True))
     joined = [torch.cat(pair, chosen[str(i)]) if str(i) in chosen else pair[0] for i, pair in enumerate(pairs)]
     parts, together = [run(case, tensors), run(case, others)], run(case, joined)
-    symbol = rebatched.result.scope.symbol("batch")
+    symbol = rebatched.result.engine.scope.symbol("batch")
     for name, first, second, whole in zip(rebatched.result.graph.outputs, *parts, together, strict=False):
         dims = rebatched.result.tensors[name].shape.dims or ()
         axis = next((k for k, d in enumerate(dims) if isinstance(d, Dimension) and symbol in d.symbols()), None)

@@ -40,8 +40,8 @@ def test_all_queries_take_the_inference_that_holds_for_their_sizes(n: int, h: in
 
 def test_another_inference_is_needed_below_the_least_size_and_where_an_assumption_is_violated() -> None:
     result = infer_shapes(MODEL)
-    cases = Cases(result.inference)
-    n, h = (result.scope.symbol(name) for name in "nh")
+    cases = Cases(result.engine.inference)
+    n, h = (result.engine.scope.symbol(name) for name in "nh")
     assert cases.smaller_dims({n: (1, None), h: (2, 9)}) is None
     assert cases.smaller_dims({n: (0, 4), h: (2, 9)}) == {"n": 0}
     assert cases.smaller_dims({h: (1, 9)}) == {}

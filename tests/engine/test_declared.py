@@ -200,7 +200,7 @@ def test_a_declaration_that_a_later_node_contradicts_is_an_error_there():
 def test_a_declared_constraint_has_its_source():
     nodes = [helper.make_node("NonZero", ["x"], ["y"], name="nz")]
     result = infer_shapes(model(nodes, ["N", 2], [], [("y", [2, 3], INT64)]))
-    (source,) = [s for s in result.store.sources.values() if "declares" in s.reason]
+    (source,) = [s for s in result.engine.store.sources.values() if "declares" in s.reason]
     assert (source.node, source.reason) == ("y", "the file declares y")
 
 

@@ -42,7 +42,7 @@ def test_a_result_that_is_dropped_needs_no_collection(pace):
     gc.disable()
     before = stores()
     result = infer_shapes(MODEL)
-    inference = weakref.ref(result.inference)
+    inference = weakref.ref(result.engine.inference)
     assert stores() > before
     del result
     assert inference() is None and stores() == before

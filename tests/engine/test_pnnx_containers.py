@@ -111,5 +111,5 @@ def test_tuples_that_double_are_not_listed(width):
     lines += [f"pnnx.Output o 2 0 t{levels} z"]
     result = infer_shapes(f"7767517\n{len(lines)} {levels + 4}\n" + "\n".join(lines) + "\n")
     assert str(result.tensors["z"]) == "float32[2, i.shape[0], 3]"
-    assert item_infos(result.inference, f"t{levels}") is None
-    assert [str(item) for item in item_infos(result.inference, "t1")] == ["float32[i.shape[0], 3]"] * width
+    assert item_infos(result.engine.inference, f"t{levels}") is None
+    assert [str(item) for item in item_infos(result.engine.inference, "t1")] == ["float32[i.shape[0], 3]"] * width

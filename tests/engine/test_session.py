@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import shapeinf
-from shapeinf import Contradiction, Dim, InferenceOptions, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import Dim, InferenceOptions, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.api import infer
+from shapeinf.errors import Contradiction
 from tests.checks.models import model, node
 
 ROOT = Path(shapeinf.__file__).parent
@@ -42,7 +43,7 @@ def test_keywords_and_a_record_of_options_are_the_same() -> None:
 def test_the_initial_constraints_are_those_before_any_node_whenever_they_are_requested() -> None:
     matmul = model([node("MatMul", "a b", "y")], {"a": ["n", "k"], "b": ["m", 8]}, {"y": None})
     for options in ({}, {"dims": {"n": "1..8"}}):
-        inference = infer_shapes(matmul, **options).inference
+        inference = infer_shapes(matmul, **options).engine.inference
         assert inference.nodes_added_constraints
         n, k, m = map(inference.store.scope.symbol, ("n", "k", "m"))
         assert inference.store.prove_eq(k, m) is True

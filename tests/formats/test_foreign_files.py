@@ -16,8 +16,9 @@ from typing import NoReturn
 import pytest
 from click.testing import CliRunner
 
-from shapeinf import ModelError, NnefOptions, TensorFlowOptions, UnknownFormatError, infer_shapes
+from shapeinf import ModelError, NnefOptions, TensorFlowOptions, infer_shapes
 from shapeinf.cli import main
+from shapeinf.errors import UnknownFormatError
 from shapeinf.formats import FORMATS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

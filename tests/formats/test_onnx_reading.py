@@ -14,7 +14,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from shapeinf import Graph, ModelError, UnknownFormatError, infer_shapes
+from shapeinf import Graph, ModelError, infer_shapes
+from shapeinf.errors import UnknownFormatError
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.source import read
 from shapeinf.formats.protobuf.large_file import LargeFile
@@ -269,6 +270,16 @@ def test_damaged_text_is_an_error_of_ours(tmp_path, extension):
         path.write_text(text)
         with pytest.raises(ModelError):
             read(path)
+
+
+@pytest.mark.parametrize(("opset", "size"), [("17", "9" * 30), ("9" * 30, "n")])
+def test_numbers_of_the_syntax_out_of_range_are_model_errors(tmp_path, opset, size):
+    path = tmp_path / "m.onnxtxt"
+    path.write_text(
+        f'<ir_version: 8, opset_import: ["": {opset}]> g (float[{size}] x) => (float[n] y) {{ y = Relu(x) }}'
+    )
+    with pytest.raises(ModelError, match=r"is not an ONNX model in onnxtxt form: a number is out of range"):
+        read(path)
 
 
 def test_a_text_without_a_graph_is_no_model(tmp_path):

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf import (
-    Contradiction,
-    Dim,
-    UnknownNameError,
-    infer_shapes,
-)
-from shapeinf.errors import AssumptionSyntaxError
+from shapeinf import Dim, UnknownNameError, infer_shapes
+from shapeinf.errors import AssumptionSyntaxError, Contradiction
 from shapeinf.expr import Scope, evaluate
 from shapeinf.inputs.assumptions import add_assumptions, parse_assumption
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
@@ -126,7 +121,7 @@ def test_relations_have_the_semantics_of_python(texts):
 
 def learned(result):
     """All constraints, without their sources."""
-    store = result.store
+    store = result.engine.store
     symbols = [store.scope.symbol(name) for name in ("batch", "H", "W")]
     known = [(str(store.canon(s)), store.interval(s)) for s in symbols]
     return (
@@ -170,7 +165,7 @@ LOWERED = [
 @pytest.mark.parametrize(("options", "known"), LOWERED)
 def test_a_range_goes_before_min_dim(options, known):
     result = infer_shapes(IMAGE, **options)
-    assert [str(result.interval(result.scope.symbol(name))) for name in ("H", "W")] == [
+    assert [str(result.interval(result.engine.scope.symbol(name))) for name in ("H", "W")] == [
         known,
         f"{options.get('min_dim', 1)}..",
     ]
@@ -188,9 +183,9 @@ def test_the_two_halves_of_a_unet_meet_where_the_size_is_even():
     nodes.insert(1, ("Concat", ["down"] * 4, ["down4"], {"axis": 1}))
     model = graph(nodes, {"x": ("batch", 8, "H", "W")}, {"unused": scales})
     doubtful = infer_shapes(model)
-    assert doubtful.store.disjunctions
+    assert doubtful.engine.store.disjunctions
     result = infer_shapes(model, assume=["H % 32 == 0", "W % 2 == 0"])
-    assert not result.store.disjunctions
+    assert not result.engine.store.disjunctions
     assert str(result.tensors["y"].shape) == "[batch, 16, H, W]"
     assert str(result.tensors["down"].shape) == "[batch, 8, H//2, W//2]"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from shapeinf import Contradiction, Dim, Result, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import Dim, Result, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf.errors import Contradiction
 
 PLAIN = "t = NonZero (x) y = Transpose (t)"
 LOOP = """s = Constant <value = int64[1, 1] {0}> ()

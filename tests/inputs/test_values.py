@@ -11,9 +11,10 @@ import onnx
 import pytest
 from click.testing import CliRunner
 
-from shapeinf import Contradiction, ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf import ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.cli.main import main
 from shapeinf.edit.bind import bind
+from shapeinf.errors import Contradiction
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.spec import SpecError
 from shapeinf.inputs.values import parse_value, parse_value_option

@@ -83,16 +83,16 @@ def time_limit(name: str, times: dict[str, float], wrong: list[str]) -> Iterator
 
 def sizes_of(result: Result) -> dict[str, int]:
     """A size for each named dim."""
-    return {name: 2 + index % 3 for index, name in enumerate(result.scope.names())}
+    return {name: 2 + index % 3 for index, name in enumerate(result.engine.scope.names())}
 
 
 def first_dim(result: Result) -> str:
-    return result.scope.names()[0]
+    return result.engine.scope.names()[0]
 
 
 def other_ranges(result: Result) -> dict[str, tuple[int, int]]:
     """A range for each named dim except the first."""
-    return dict.fromkeys(result.scope.names()[1:], (1, 64))
+    return dict.fromkeys(result.engine.scope.names()[1:], (1, 64))
 
 
 def explain_all(result: Result) -> None:

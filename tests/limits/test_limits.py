@@ -48,6 +48,6 @@ def test_a_seed_is_a_model_of_many_names_whose_ends_are_known():
         assert model == random_model(seed) != random_model(seed + 1)
         assert 20 <= len(model.graph.node) <= MOST_NODES
         result = infer_shapes(model)
-        assert len(result.scope.names()) >= LEAST_DIMS
+        assert len(result.engine.scope.names()) >= LEAST_DIMS
         assert not [note for note in result.diagnostics if note.severity == "error"]
         assert any(len(result.tensors[value.name].shape.symbols()) > 1 for value in model.graph.output)

@@ -42,7 +42,7 @@ class Account:
 
     def _symbols(self):
         tensors = (self.result.tensors[value.name] for value in self.proto.graph.input)
-        dims = {self.result.store.canon(d) for tensor in tensors for d in tensor.shape.dims or ()}
+        dims = {self.result.engine.store.canon(d) for tensor in tensors for d in tensor.shape.dims or ()}
         return set().union(*(d.symbols() for d in dims if not isinstance(d, int)))
 
     def at(self, point):
@@ -54,10 +54,9 @@ class Account:
         if any(d.severity == "error" for d in result.diagnostics):
             return None
         inner = _of_bodies(self.proto, point) if self.nested else {}
-        slots = result.inference.compiled.slots
-        return [
-            _bytes(result.inference.type_of(slots[name])) if name in slots else inner.get(name) for name in self.names
-        ]
+        inference = result.engine.inference
+        slots = inference.compiled.slots
+        return [_bytes(inference.type_of(slots[name])) if name in slots else inner.get(name) for name in self.names]
 
     def most(self, columns):
         """For each of these accounts, the largest total of the known sizes that the peak counts."""

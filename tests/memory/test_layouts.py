@@ -41,7 +41,7 @@ def test_bytes_count_full_tiles_by_hand():
     assert [str(b.layout) for b in memory.timeline.buffers] == ["None", TILED, TILED]
     assert memory.peak.at(n=9).bytes == 2 * 2 * 4096
     assert memory.peak.over(n=(1, 16)).value == 2 * 2 * 4096
-    assert memory.peak.largest("n", budget=5 * 4096).value == 16
+    assert memory.peak.largest("n", limit=5 * 4096).value == 16
     assert memory.plan({"n": 9}).arena == 4 * 4096
     assert memory.verify_plan(memory.plan({"n": 9}), {"n": 9}) == []
     assert str(memory.activations) == "4096*((n + 7)//8)"

@@ -6,7 +6,7 @@ import operator
 import pytest
 
 from shapeinf.errors import (
-    BudgetError,
+    BytesError,
     Contradiction,
     LimitError,
     MissingSizeError,
@@ -17,8 +17,9 @@ from shapeinf.errors import (
 from shapeinf.expr import ceildiv, maximum, minimum, parse_dim
 from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory import Buffer, ProgramPoint, Timeline
-from shapeinf.memory.peak import Peak, parse_budget, terms
+from shapeinf.memory.peak import Peak, terms
 from shapeinf.memory.planning import Unplaced, plan
+from shapeinf.memory.sizes import parse_bytes
 from shapeinf.solver import dominance
 
 MiB = 1 << 20
@@ -295,15 +296,15 @@ def test_the_calls_of_the_issue_word_for_word():
     assert (ranged.value, ranged.engine) == (4 * 8 * 4096 * 4096, "isl")
     only = peak_of(store, ("scores", 4 * batch * seq * seq, 0, 1))
     assert only.at(batch=4, seq=512).bytes == 4 * 4 * 512 * 512
-    assert only.largest("seq", budget="64MiB", batch=4).value == 2048  # 16 * 2048 ** 2 == 64 MiB
+    assert only.largest("seq", limit="64MiB", batch=4).value == 2048  # 16 * 2048 ** 2 == 64 MiB
 
 
 def test_dims_with_the_names_of_arguments_go_into_the_mapping():
-    store = store_of(("name", 1), ("budget", 1), ("sizes", 1))
-    name, budget, sizes = (store.scope.symbol(text) for text in ("name", "budget", "sizes"))
-    peak = peak_of(store, ("t", name * budget * sizes, 0, 1))
-    assert peak.at(name=2, budget=3, sizes=5).bytes == 30
-    assert peak.largest("budget", 100, {"sizes": 5}, name=2).value == 10
+    store = store_of(("name", 1), ("limit", 1), ("sizes", 1))
+    name, limit, sizes = (store.scope.symbol(text) for text in ("name", "limit", "sizes"))
+    peak = peak_of(store, ("t", name * limit * sizes, 0, 1))
+    assert peak.at(name=2, limit=3, sizes=5).bytes == 30
+    assert peak.largest("limit", 100, {"sizes": 5}, name=2).value == 10
 
 
 def test_a_size_in_both_mapping_and_keywords_is_refused():
@@ -344,7 +345,7 @@ def test_no_program_points():
 
 
 @pytest.mark.parametrize(
-    ("size", "budget", "known", "expected"),
+    ("size", "limit", "known", "expected"),
     [
         ("4*b*s*s", "64MiB", {"b": 4}, 2048),
         ("4*b*s*s", 15, {"b": 4}, None),
@@ -356,9 +357,9 @@ def test_no_program_points():
         ("64*((s + 1)//2)", 640, {}, 20),
     ],
 )
-def test_largest(size, budget, known, expected):
+def test_largest(size, limit, known, expected):
     store = store_of(("b", 1), ("s", 1))
-    actual = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).largest("s", budget, known)
+    actual = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).largest("s", limit, known)
     assert (actual.value, actual.proven, actual.unlimited) == (expected, True, False)
 
 
@@ -424,14 +425,14 @@ def test_regions():
         (0, 0),
     ],
 )
-def test_budgets(text, expected):
-    assert parse_budget(text) == expected
+def test_amounts_of_memory(text, expected):
+    assert parse_bytes(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "MiB", "64 MiBs", "-1", -1, True, None, 1.5, "1e9", "5 iB", "1,5 GB", "nan"])
-def test_budgets_that_are_none(text):
-    with pytest.raises(BudgetError, match="is not an amount of memory"):
-        parse_budget(text)
+def test_amounts_of_memory_that_are_none(text):
+    with pytest.raises(BytesError, match="is not an amount of memory"):
+        parse_bytes(text)
 
 
 def test_constraints_of_nodes_narrow_the_ranges():

@@ -66,17 +66,17 @@ def test_over_is_an_upper_bound(case, assumed, high):
 
 
 @given(timelines(2), st.integers(1, 300), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
-def test_largest_with_all_other_dims_bound(case, budget, others):
+def test_largest_with_all_other_dims_bound(case, limit, others):
     store = case.store()
     legal = [point for point in case.legal_sizes() if others.items() <= point.items()]
     if store is None:
         return
     try:
-        actual = Peak(case.timeline(store.scope), store).largest("x", budget, others)
+        actual = Peak(case.timeline(store.scope), store).largest("x", limit, others)
     except Contradiction:
         assert not legal
         return
-    fits = [point["x"] for point in legal if case.peak(point) <= budget]
+    fits = [point["x"] for point in legal if case.peak(point) <= limit]
     assert actual.value == max(fits, default=None)
     assert not actual.unlimited
     if actual.value is not None:
@@ -84,16 +84,16 @@ def test_largest_with_all_other_dims_bound(case, budget, others):
 
 
 @given(timelines(2), st.integers(1, 300))
-def test_largest_for_all_sizes_of_others(case, budget):
+def test_largest_for_all_sizes_of_others(case, limit):
     store = case.store()
     if store is None:
         return
     points = list(case.legal_sizes())
-    actual = Peak(case.timeline(store.scope), store).largest("x", budget)
+    actual = Peak(case.timeline(store.scope), store).largest("x", limit)
     most = {x: max(case.peak(p) for p in points if p["x"] == x) for x in {p["x"] for p in points}}
-    fits = [x for x, size in most.items() if size <= budget]
+    fits = [x for x, size in most.items() if size <= limit]
     if actual.value is not None and actual.value in most:
-        assert most[actual.value] <= actual.bytes <= budget
+        assert most[actual.value] <= actual.bytes <= limit
     if actual.proven and points:
         assert actual.value == max(fits, default=None)
 

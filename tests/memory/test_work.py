@@ -66,7 +66,7 @@ def test_the_work_on_the_dims_of_a_model_is_taken_from_the_total():
         result = infer_shapes(parsed(TWO))
         assert total.steps > WORK_OF_COMMAND
         before = total.spent
-        result.store.scope.work += 7
+        result.engine.store.scope.work += 7
         assert total.spent == before + 7
 
 

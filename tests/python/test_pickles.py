@@ -18,23 +18,27 @@ import pytest
 
 import shapeinf.errors
 from shapeinf import (
-    Contradiction,
     IllegalSizeError,
-    MissingSizeError,
     ModelError,
-    NotPickledError,
     PickledResult,
     Result,
     Shape,
     ShapeError,
     ShapeInferenceError,
-    SymbolicSizeError,
     UnknownNameError,
     bind,
     infer_shapes,
 )
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import PickleVersionError, Source, UnpicklableError
+from shapeinf.errors import (
+    Contradiction,
+    MissingSizeError,
+    NotPickledError,
+    PickleVersionError,
+    Source,
+    SymbolicSizeError,
+    UnpicklableError,
+)
 from shapeinf.expr import Scope, maximum
 from shapeinf.memory import Memory
 from shapeinf.report.memory_report import memory_lines, report_memory

@@ -101,7 +101,7 @@ COMMANDS = [
     ("cost decoder --by module --depth 2", "cost/1"),
     ("cost broken --by node", "cost/1"),
     ("cost data --bind n=4", "cost/1"),
-    ("memory decoder --bind batch=2,seq=8 --budget 1MiB", "memory.summary/1"),
+    ("memory decoder --bind batch=2,seq=8 --memory-limit 1MiB", "memory.summary/1"),
     ("memory decoder", "memory.summary/1"),
     ("memory broken", "memory.summary/1"),
     ("memory data --bind n=4", "memory.summary/1"),

@@ -79,10 +79,10 @@ def test_options_of_a_finished_result_are_refused() -> None:
 
 def test_a_question_adds_no_names_to_a_result() -> None:
     result = infer_shapes(CONVNET)
-    before = result.scope.names()
+    before = result.engine.scope.names()
     with pytest.raises(UnknownNameError):
         assert_shapes(result, {"mask": "[unheard, 1, 2, 3]"})
-    assert result.scope.names() == before
+    assert result.engine.scope.names() == before
 
 
 BROKEN = """

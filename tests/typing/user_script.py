@@ -11,7 +11,6 @@ import numpy as np
 
 from opdefs.onnx.dialect import onnx
 from shapeinf import (
-    AxisError,
     BindError,
     Bound,
     Coverage,
@@ -26,7 +25,6 @@ from shapeinf import (
     ModelError,
     NnefOptions,
     Node,
-    NotPickledError,
     PickledResult,
     Rebatched,
     Result,
@@ -43,6 +41,7 @@ from shapeinf import (
 from shapeinf.checks import check
 from shapeinf.contract import Answer, Contract, LegalSizes, Precondition
 from shapeinf.cost import Cost, CostAt, CostGroup, NodeCost, Uncounted
+from shapeinf.errors import AxisError, NotPickledError
 from shapeinf.expr import ceildiv, evaluate, maximum, minimum, parse_dim
 from shapeinf.lattice import TensorType
 from shapeinf.memory import Buffer, Memory
@@ -103,7 +102,7 @@ def read_result(result: Result) -> None:
     texts = [d.render() for d in diagnostics] + [group.cause.reason for group in groups]
     print(tensors, inputs, dims, number, two, same, coverage.known, lines, len(nodes), texts, mask.dtype)
     print(int(shape[1]), maximum(size, 4), minimum(size, 4), ceildiv(size, 2), evaluate(size, {"batch": 2}))
-    print(evaluate(size, {"batch": np.array([1, 2])}), parse_dim("2*H", result.scope))
+    print(evaluate(size, {"batch": np.array([1, 2])}), parse_dim("2*H", result.engine.scope))
     print(result.tensor("half"), result.body_tensors, result.policy, result.dims, result.source, result.dialect)
     result.update({"image": [4, 3, 64, 64]})
 
@@ -127,7 +126,7 @@ def ask_memory(result: Result) -> None:
     peak: Peak = memory.peak
     at: PeakAt = peak.at(batch=1, height=64, width=64)
     over: PeakBound = peak.over(batch=(1, 8), height="2..64", width=64, assume="height <= width")
-    largest: Largest = peak.largest("batch", budget="64MiB", height=64, width=(2, 64))
+    largest: Largest = peak.largest("batch", limit="64MiB", height=64, width=(2, 64))
     plan: Plan = memory.plan(SIZES, alignment=64, planner="best")
     slot: Slot = plan["down"]
     problems: list[Diagnostic] = memory.verify_plan(plan, SIZES)

@@ -68,7 +68,7 @@ class Bound:
         tract's. Raises ModelError where the format cannot express them. `external_data` and `annotate` are as for
         `Result.save`.
         """
-        changes = self._rewriting.annotation(annotation(self.result.inference))
+        changes = self._rewriting.annotation(annotation(self.result.engine.inference))
         save(self.result.graph, changes, target, external_data, annotate)
 
 
@@ -96,26 +96,26 @@ def bind(
     request = sort_requests(graph, dims or {}, inputs, options.min_dim)
     assume = [*request.equalities, *options.assume]
     result = infer(graph, attrs.evolve(options, dims=request.ranges, bind=request.values, assume=assume))
-    violations = certain_violations(result.inference)
+    violations = certain_violations(result.engine.inference)
     if violations:
         _reject(violations, graph, options, request)
     illegal_ranges = list(check_ranges(result, request.ranges))
     if illegal_ranges:
         raise BindError(f"the graph cannot run with all of {request}", illegal_ranges)
-    rewriting = Rewriting(result.inference, request, tuple(inputs), options.assume)
+    rewriting = Rewriting(result.engine.inference, request, tuple(inputs), options.assume)
     return Bound(result, rewriting)
 
 
 def _reject(violations: Sequence[Diagnostic], graph: Graph, options: InferenceOptions, request: BindRequest) -> None:
     """Raise BindError for violations that the requested dims or shapes cause, and for errors of the graph itself."""
     plain = attrs.evolve(options, dims=None, bind=None, assume=(), progress=None)
-    before = certain_violations(infer(graph, plain).inference)
+    before = certain_violations(infer(graph, plain).engine.inference)
     new = _new_violations(violations, before)
     if new:
         raise BindError(f"the graph cannot run with {request}", new)
     errors = [violation for violation in violations if violation.severity == "error"]
     if errors and options.inputs:
-        declared = certain_violations(infer(graph, attrs.evolve(plain, inputs=None)).inference)
+        declared = certain_violations(infer(graph, attrs.evolve(plain, inputs=None)).engine.inference)
         new = _new_violations(errors, declared)
         if new:
             raise BindError("the graph cannot run with the requested shapes of its inputs", new)

@@ -23,7 +23,7 @@ MAX_TESTED_VALUES = 4096
 
 def check_ranges(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]) -> Iterator[Diagnostic]:
     """A diagnostic (S140) for each range that contains illegal values."""
-    store, initial_store = result.store, result.inference.initial_store
+    store, initial_store = result.engine.store, result.engine.inference.initial_store
     for name in ranges:
         symbol = store.scope.symbol(name)
         requested, legal = initial_store.bounds(symbol), store.bounds(symbol)
@@ -60,7 +60,7 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
 
 def _report(result: Result, message: str, node: str, reason: str) -> Diagnostic:
     """An error (S140) at a node."""
-    compiled = result.inference.compiled
+    compiled = result.engine.inference.compiled
     steps = map(compiled.step, range(len(compiled.rows)))
     op = next((str(step.operation) for step in steps if step.node_name == node), "")
     return Diagnostic("error", "S140", message, node, op, because=reason, location=result.graph.locations.get(node, ""))

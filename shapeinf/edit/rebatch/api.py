@@ -74,7 +74,7 @@ class Rebatched:
         inputs = {name: self.result.tensors[name] for name in self.inputs}
         names = {rewrite.constant for rewrite in self.rewrites}
         constants = {name: self.result.graph.constants[name] for name in names}
-        changes = attrs.evolve(annotation(self.result.inference), inputs=inputs, constants=constants)
+        changes = attrs.evolve(annotation(self.result.engine.inference), inputs=inputs, constants=constants)
         save(self._graph, changes, target, external_data, annotate)
 
 
@@ -117,7 +117,7 @@ def rebatch(
     own = key_by_input(axes or {}, graph)
     names = [*own, *(find_input(graph, other, input_names(graph)) for other in inputs)]
     chosen, old = _fixed_axes(base, axis, own, names if inputs else [])
-    if base.scope.has(name):
+    if base.engine.scope.has(name):
         raise RebatchError(f"the model already has a dim {name}: choose another name")
     if base.coverage.unknown_ops:
         listed = ", ".join(sorted(base.coverage.unknown_ops))
@@ -171,7 +171,7 @@ def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequenc
 
 def _fold_constants(base: Result) -> Graph:
     """The graph with constants instead of nodes without inputs whose output has known contents."""
-    graph, inference = base.graph, base.inference
+    graph, inference = base.graph, base.engine.inference
     constants: dict[str, PartialTensor] = {}
     for step in inference.compiled.steps:
         computed = None if step.inputs or len(step.outputs) != 1 else inference.type_of(step.outputs[0])

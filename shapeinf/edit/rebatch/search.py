@@ -87,7 +87,7 @@ class Search:
             Obstacle(_index_of(result, v.node), f"{v.message} ({v.op.partition(' ')[0]} {v.node})")
             for v in self._new_violations(result)
         ]
-        symbol = result.scope.symbol(self.name)
+        symbol = result.engine.scope.symbol(self.name)
         for precondition in result.contract.preconditions:
             if self._fixes(precondition, symbol):
                 obstacles.append(Obstacle(_index_of(result, precondition.node), str(precondition)))
@@ -111,21 +111,21 @@ class Search:
 
     def _new_violations(self, result: Result) -> list[Diagnostic]:
         """The violations that do not occur with the old size."""
-        known = {(violation.code, violation.node) for violation in certain_violations(self.base.inference)}
-        return [v for v in certain_violations(result.inference) if (v.code, v.node) not in known]
+        known = {(violation.code, violation.node) for violation in certain_violations(self.base.engine.inference)}
+        return [v for v in certain_violations(result.engine.inference) if (v.code, v.node) not in known]
 
     def _mixing_obstacle(self, result: Result, first: Obstacle | None) -> Obstacle | None:
         """The first node before an obstacle that may mix items: up to there, the symbol is not fixed."""
         if first is not None:
-            steps = result.inference.compiled.steps[: first.index]
+            steps = result.engine.inference.compiled.steps[: first.index]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
             result = self._infer(graph, self.name)
-        mixing = find_mixing(result.inference, result.scope.symbol(self.name))
+        mixing = find_mixing(result.engine.inference, result.engine.scope.symbol(self.name))
         return None if mixing is None else Obstacle(mixing.index, str(mixing), mixing.spatial)
 
     def _output_obstacles(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that have the old size on the changed axis, and the symbol on another."""
-        compiled, axes = result.inference.compiled, set(self.axes.values())
+        compiled, axes = result.engine.inference.compiled, set(self.axes.values())
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
             mixed = {k for k, d in enumerate(dims) if isinstance(d, Dimension) and symbol in d.symbols()}
@@ -152,12 +152,13 @@ class Search:
         A copy of an axis (0) is preferred to the remaining elements (-1): it is unambiguous. Where another item is
         already -1, that one becomes the number that it stands for.
         """
-        for name in upstream_constants(result.inference, obstacle.index):
+        inference = result.engine.inference
+        for name in upstream_constants(inference, obstacle.index):
             constant = result.graph.constants[name]
             for after in (COPY, REST):
                 fitting = []
                 for index, before in enumerate(constant.elements or ()):
-                    if not self._may_be_batch(before, index, after) or not is_only_size(result.inference, name, index):
+                    if not self._may_be_batch(before, index, after) or not is_only_size(inference, name, index):
                         continue
                     assert isinstance(before, int)
                     freed = self._free_rest(result, name, index) if after == REST else ()
@@ -178,8 +179,8 @@ class Search:
         taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
         if not taken:
             return ()
-        compiled, (other, *more) = result.inference.compiled, taken
-        if more or not is_only_size(result.inference, name, other):
+        compiled, (other, *more) = result.engine.inference.compiled, taken
+        if more or not is_only_size(result.engine.inference, name, other):
             return None
         for consumer in compiled.consumers[compiled.slots[name]]:
             for output in compiled.step(consumer).node.outputs:
@@ -195,7 +196,7 @@ class Search:
         Those upstream of the obstacle come first, the nearest first; then those of the rest of the graph that are used
         in shapes.
         """
-        inference = result.inference
+        inference = result.engine.inference
         upstream = list(upstream_constants(inference, obstacle.index))
         others = ((name, value) for name, value in result.graph.constants.items() if name not in upstream)
         rest = [name for name, value in others if is_integer_list(value)]
@@ -238,13 +239,13 @@ class Search:
 
     def _keeps_views(self, result: Result, constant: str) -> bool:
         """Whether the nodes that read a rewritten constant have the axis where their input has it."""
-        compiled, symbol = result.inference.compiled, result.scope.symbol(self.name)
+        compiled, symbol = result.engine.inference.compiled, result.engine.scope.symbol(self.name)
         readers = (compiled.step(index) for index in compiled.consumers[compiled.slots[constant]])
-        return all(is_view_of_items(result.inference, step, symbol) for step in readers)
+        return all(is_view_of_items(result.engine.inference, step, symbol) for step in readers)
 
     def are_shapes_equal(self, numbers: Result, symbolic: Result, size: int) -> bool:
         """Whether all numeric sizes of a result are those of the symbolic result at this size of the axis."""
-        values: dict[Dimension, DimSize] = {symbolic.scope.symbol(self.name): size}
+        values: dict[Dimension, DimSize] = {symbolic.engine.scope.symbol(self.name): size}
         for name, info in numbers.tensors.items():
             other = symbolic.tensors[name].shape.dims
             if name in self.constants or info.shape.dims is None or other is None:
@@ -276,7 +277,7 @@ class Search:
 
 def _index_of(result: Result, node_name: str) -> int:
     """The index of a node by its name in diagnostics; for a node in a body, that of the node with the body."""
-    steps = result.inference.compiled.steps
+    steps = result.engine.inference.compiled.steps
     exact = next((step.index for step in steps if step.node_name == node_name), None)
     if exact is not None:
         return exact

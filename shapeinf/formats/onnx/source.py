@@ -107,22 +107,21 @@ def _is_text(head: bytes) -> bool:
 
 def _read_text(path: str, text_format: str) -> Graph:
     import onnx
-    from google.protobuf.message import DecodeError
 
     from shapeinf.formats.onnx.reader import read_model
 
     try:
-        with warnings.catch_warnings():  # onnx warns of its own text form on each use
-            warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
-            model = onnx.load_model_from_string(read_regular(path, MAX_TEXT), format=text_format)
+        data = read_regular(path, MAX_TEXT)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
-    except (DecodeError, ValueError, onnx.parser.ParseError) as error:
-        raise ModelError(f"is not an ONNX model in {text_format} form: {error}", node=path) from error
-    except Exception as error:  # protobuf's json and text parsers have errors of their own, without a common base
-        if type(error).__module__.startswith("google.protobuf"):
-            raise ModelError(f"is not an ONNX model in {text_format} form: {error}", node=path) from error
-        raise
+    try:
+        with warnings.catch_warnings():  # onnx warns of its own text form on each use
+            warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
+            model = onnx.load_model_from_string(data, format=text_format)
+    except Exception as error:  # the parsers of onnx and protobuf have many errors, without a common base
+        # onnx's own parser passes on C++'s error for a number with too many digits: an IndexError, "stoll"
+        reason = "a number is out of range" if isinstance(error, IndexError) else error
+        raise ModelError(f"is not an ONNX model in {text_format} form: {reason}", node=path) from error
     graph = read_model(model, ReadFiles(os.path.abspath(path)))
     graph.source = path
     return graph

@@ -14,7 +14,6 @@ from shapeinf.memory.exports.json_export import json_text
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.exports.tables import csv_text, write_parquet
 from shapeinf.memory.planning import Plan
-from shapeinf.sharing import hold_locks
 
 if TYPE_CHECKING:
     from shapeinf.memory.memory import Memory
@@ -39,7 +38,7 @@ def export(
 
 def write(subject: MemoryExport, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None) -> None:
     """Write an export to a file, as `export` does."""
-    with hold_locks(subject.peak):
+    with subject.peak.store.scope.lock:
         _write(subject, Path(path), sizes)
 
 

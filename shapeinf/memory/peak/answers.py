@@ -83,12 +83,12 @@ class Region:
 
 @attrs.frozen
 class Largest:
-    """The largest size of a dim with which the peak fits into a budget.
+    """The largest size of a dim with which the peak fits into a limit.
 
     Args:
         name: the dim.
         value: its largest size; None where no size fits, or where every size does (`unlimited`).
-        budget: bytes.
+        limit: bytes.
         bytes: the peak at that size: the upper bound over the other dims.
         unlimited: every size fits.
         proven: no larger size fits; False where the bound over the other dims may be too large.
@@ -98,7 +98,7 @@ class Largest:
 
     name: str
     value: int | None
-    budget: int
+    limit: int
     bytes: int | None = None
     unlimited: bool = False
     proven: bool = True
@@ -110,9 +110,9 @@ class Largest:
         reached = f" ({cut_text(REMEDY)})" if self.cut else ""
         caveat = " (without the buffers of unknown size)" if self.at_least else ""
         if self.unlimited:
-            return f"every size of {self.name} fits into {self.budget} bytes{caveat}"
+            return f"every size of {self.name} fits into {self.limit} bytes{caveat}"
         if self.value is None:
             known = "fits" if self.proven else "is known to fit"
-            return f"no size of {self.name} {known} into {self.budget} bytes{reached}"
+            return f"no size of {self.name} {known} into {self.limit} bytes{reached}"
         more = "" if self.proven else f"; a larger one may fit as well{reached}"
-        return f"{self.name} = {self.value} needs {self.bytes} of {self.budget} bytes{caveat}{more}"
+        return f"{self.name} = {self.value} needs {self.bytes} of {self.limit} bytes{caveat}{more}"

@@ -1,29 +1,26 @@
-"""The inverse query: the largest size of a dim with which the peak fits into a budget.
+"""The inverse query: the largest size of a dim with which the peak fits into a limit.
 
 Where the peak is monotone in the dim, the result is found by bisection; else every size of the dim is checked. Either
-way all constraints hold at it, and the peak there is at most the budget. Where the work budget is reached, the other
+way all constraints hold at it, and the peak there is at most the limit. Where the work budget is reached, the other
 sizes are not checked, and the result reports it.
 """
 
 from __future__ import annotations
 
-import operator
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cache
 from math import inf
 
 import numpy as np
 
-from shapeinf.errors import BudgetError, Contradiction, LimitError, MissingSizeError, Source
+from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.expr import Dimension, DimSize, evaluate, substitute
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
-from shapeinf.memory.sizes import too_long
+from shapeinf.memory.sizes import parse_bytes, too_long
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_dims import canonical_form, map_terms
 from shapeinf.solver.monotonicity import is_monotone_in
@@ -35,32 +32,6 @@ MAX_TRIED = 20_000
 WINDOW = 4096
 MAX_WINDOWS = 64
 _ENDLESS = 1 << 63
-
-_AMOUNT = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([kmgtp]?)(i?)(b?|bytes?)\s*", re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-
-
-def parse_budget(budget: object) -> int:
-    """An amount of memory in bytes, rounded down. Raises BudgetError.
-
-    `KiB`, `MiB`, `GiB`, `TiB` and `PiB` are powers of 1024, `kB` to `PB` powers of 1000, in any case of letters.
-
-    >>> parse_budget("64MiB"), parse_budget("1.5 GB"), parse_budget(4096)
-    (67108864, 1500000000, 4096)
-    """
-    if isinstance(budget, str):
-        match = _AMOUNT.fullmatch(budget)
-        if match is None or (match[3] and not match[2]) or (match[2] and match[4].lower().startswith("byte")):
-            raise BudgetError(budget)
-        base = 1024 if match[3] else 1000
-        return int(Fraction(match[1]) * base ** _POWERS[match[2].lower()])
-    try:
-        number = -1 if isinstance(budget, bool) else operator.index(budget)  # type: ignore[arg-type]
-    except TypeError:
-        raise BudgetError(budget) from None
-    if number < 0:
-        raise BudgetError(budget)
-    return number
 
 
 class LargestSearch:
@@ -82,9 +53,9 @@ class LargestSearch:
         self.low = max(0, int(low)) if low != -inf else 0
         self.high = None if high == inf else int(high)
 
-    def largest(self, budget: int | str) -> Largest:
+    def largest(self, limit: int | str) -> Largest:
         """See `Peak.largest`."""
-        limit = parse_budget(budget)
+        limit = parse_bytes(limit)
         free = self.store.canon(self.symbol) is self.symbol
         alone = free and all(s is self.symbol for d in self.dims if isinstance(d, Dimension) for s in d.symbols())
         monotone = all(is_monotone_in(self.store, d, self.symbol) for d in self.dims)
@@ -94,42 +65,42 @@ class LargestSearch:
             return self._bisect(limit, self._upper_bound_at)
         return self._search_sizes(limit)
 
-    def _result(self, budget: int, value: int | None, size: int | None = None, proven: bool = True) -> Largest:
+    def _result(self, limit: int, value: int | None, size: int | None = None, proven: bool = True) -> Largest:
         cut = self.work.cut
-        return Largest(self.name, value, budget, size, proven=proven and not cut, at_least=self.at_least, cut=cut)
+        return Largest(self.name, value, limit, size, proven=proven and not cut, at_least=self.at_least, cut=cut)
 
     # -- where the peak is monotone ----------------------------------------------------------------------------------
 
-    def _bisect(self, budget: int, most: Callable[[int], UpperBound]) -> Largest:
-        top, above = self._last_fitting(budget, most := cache(most))
+    def _bisect(self, limit: int, most: Callable[[int], UpperBound]) -> Largest:
+        top, above = self._last_fitting(limit, most := cache(most))
         if top is None and above is None:
-            return Largest(self.name, None, budget, unlimited=True, at_least=self.at_least)
+            return Largest(self.name, None, limit, unlimited=True, at_least=self.at_least)
         proven = above is None or above.tight
         for value in self._descending_legal_sizes(top) if top is not None else ():
             size = _value_of(most(value if top is None or not self.work.cut else top))  # a bound of this size as well
-            return self._result(budget, value, size, proven)
-        return self._result(budget, None, proven=proven)
+            return self._result(limit, value, size, proven)
+        return self._result(limit, None, proven=proven)
 
-    def _last_fitting(self, budget: int, most: Callable[[int], UpperBound]) -> tuple[int | None, UpperBound | None]:
+    def _last_fitting(self, limit: int, most: Callable[[int], UpperBound]) -> tuple[int | None, UpperBound | None]:
         """The largest size that fits, and the bound at the next one; None twice where every size fits."""
         first = most(self.low)
-        if _value_of(first) > budget:
+        if _value_of(first) > limit:
             return None, first
         high = self.high
         fits = self.low
         if high is None:
             step = 1
-            while _value_of(most(fits + step)) <= budget:
+            while _value_of(most(fits + step)) <= limit:
                 fits += step
                 step *= 2
                 if step > _ENDLESS or not self._affects_peak():
                     return None, None
             high = fits + step
-        elif _value_of(most(high)) <= budget:
+        elif _value_of(most(high)) <= limit:
             return high, None
         while high - fits > 1:
             middle = (fits + high) // 2
-            fits, high = (middle, high) if _value_of(most(middle)) <= budget else (fits, middle)
+            fits, high = (middle, high) if _value_of(most(middle)) <= limit else (fits, middle)
         return fits, most(high)
 
     def _affects_peak(self) -> bool:
@@ -166,19 +137,19 @@ class LargestSearch:
 
     # -- where it is not ---------------------------------------------------------------------------------------------
 
-    def _search_values(self, budget: int) -> Largest:
+    def _search_values(self, limit: int) -> Largest:
         """Evaluate all sizes at once, where no other dim is open."""
         high = self._last_size()
         if high < self.low:
-            return self._result(budget, None)
+            return self._result(limit, None)
         parts = values_along(self.dims, self.symbol, self.low, high, self.work)
         sizes = np.concatenate([np.max(values, axis=0) for values in parts])
-        fitting = np.flatnonzero(sizes <= budget)
+        fitting = np.flatnonzero(sizes <= limit)
         for value in self._descending_legal_sizes(self.low + int(fitting[-1])) if len(fitting) else ():
             size = int(sizes[value - self.low])
-            if size <= budget:
-                return self._result(budget, value, size)
-        return self._result(budget, None)
+            if size <= limit:
+                return self._result(limit, value, size)
+        return self._result(limit, None)
 
     def _last_size(self) -> int:
         high = self.high if self.high is not None else upper_bound(self.store, self.symbol, budget=self.work).value
@@ -186,7 +157,7 @@ class LargestSearch:
             raise MissingSizeError([self.name], "specify a range: the peak is not monotone in it")
         return high
 
-    def _search_sizes(self, budget: int) -> Largest:
+    def _search_sizes(self, limit: int) -> Largest:
         """Bound one size after the other, from the largest down; skip those that an earlier witness shows too large."""
         proven = True
         witness: Mapping[str, int] = {}
@@ -196,25 +167,25 @@ class LargestSearch:
             if high - value >= MAX_TRIED:
                 raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: specify a smaller range")
             if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count) + sum(map(_count_terms, self.dims))):
-                return self._result(budget, None)
-            if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
+                return self._result(limit, None)
+            if witness and self._exceeds(limit, {**witness, self.symbol.name: value}):
                 continue
             bound = self._upper_bound_with(value)
             if bound is None:
                 continue
-            if _value_of(bound) > budget:
+            if _value_of(bound) > limit:
                 proven = proven and bound.tight
                 witness = bound.sizes if free else {}
                 continue
             legal = self._is_legal(value)
             if legal is not False:
-                return self._result(budget, value, bound.value, proven and legal is True)
-        return self._result(budget, None, proven=proven)
+                return self._result(limit, value, bound.value, proven and legal is True)
+        return self._result(limit, None, proven=proven)
 
-    def _exceeds(self, budget: int, point: Mapping[str, int]) -> bool:
+    def _exceeds(self, limit: int, point: Mapping[str, int]) -> bool:
         """Whether all constraints hold at a point and the peak there is too large."""
         values = (value_at(self.store, d, point) for d in self.dims)
-        return any(v is not None and v > budget for v in values) and holds_at(self.store, point)
+        return any(v is not None and v > limit for v in values) and holds_at(self.store, point)
 
     def _upper_bound_with(self, value: int) -> UpperBound | None:
         """The bound over the other dims at a size; None where the size is not legal."""

@@ -49,7 +49,7 @@ class Peak:
       20000 q
     >>> print(peak.over(batch=(1, 4), seq="1..64"))
     16384 (exact, tight)
-    >>> print(peak.largest("seq", budget="1 MiB", batch=4))
+    >>> print(peak.largest("seq", limit="1 MiB", batch=4))
     seq = 512 needs 1048576 of 1048576 bytes
     """
 
@@ -81,8 +81,7 @@ class Peak:
         self._sizes: CountedBuffers = count_buffers(counted, store, self._query.is_bindable, self._budget)
 
     @property
-    def lock(self) -> RLock:
-        """The lock that every query takes: see `Result.lock`."""
+    def _lock(self) -> RLock:
         return self.store.scope.lock
 
     @property
@@ -231,26 +230,26 @@ class Peak:
         self,
         name: str,
         /,
-        budget: int | str,
+        limit: int | str,
         sizes: Mapping[str, RangeLike] | None = None,
         *,
         assume: Iterable[str] | str = (),
         **more: RangeLike,
     ) -> Largest:
-        """The largest size of a dim with which the peak fits into a budget such as `"64MiB"`, or an int of bytes.
+        """The largest size of a dim with which the peak fits into a limit such as `"64MiB"`, or an int of bytes.
 
         Other dims have sizes, or ranges over all of which the peak must fit; the dim itself may have a range. Dims
-        named `budget`, `sizes` or `assume` go into the mapping.
+        named `limit`, `sizes` or `assume` go into the mapping.
 
-        The result is a legal size. Raises as `over` does, BudgetError, and MissingSizeError where a dim needs a size
+        The result is a legal size. Raises as `over` does, BytesError, and MissingSizeError where a dim needs a size
         or a range.
         """
         ranges = merge_specs(sizes, more)
         peak = self._peak_for(ranges)
         if peak is not self:
-            return peak.largest(name, budget, ranges, assume=assume)
+            return peak.largest(name, limit, ranges, assume=assume)
         store = self._query.restrict(ranges, assume)
-        return LargestSearch(self.terms, store, self._query, name, self.at_least, Budget(self.work)).largest(budget)
+        return LargestSearch(self.terms, store, self._query, name, self.at_least, Budget(self.work)).largest(limit)
 
     def regions(
         self, name: str, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike

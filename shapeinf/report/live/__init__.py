@@ -29,7 +29,7 @@ def render_report(
 ) -> str:
     """The page of a model as text; arguments as for `save_report`."""
     memory = memory or result.memory()
-    with hold_locks(result, memory):
+    with hold_locks(result.engine.lock, memory.store.scope.lock):
         data = LiveData(LiveSource(result, memory, sizes or {}))
         reported = result.diagnostics if diagnostics is None else diagnostics
         report = StaticReport(title or result.graph.name or "Model", data, reported, result.unknowns())

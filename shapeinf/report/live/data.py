@@ -73,9 +73,9 @@ class LiveData:
         """Raises UnknownNameError for a name in `sizes` that no dim has."""
         self.source = source
         result = source.result
-        self.store = result.store
+        self.store = result.engine.store
         self.table = DimTable(self.store, result.tensors)
-        labels = input_symbols(result.inference)
+        labels = input_symbols(result.engine.inference)
         export = MemoryExport("", source.memory.peak)
         cost = result.cost()
         hidden = dict.fromkeys([*self._symbols_of_shapes(), *export.data_dependent, *cost_symbols(cost)])
@@ -177,7 +177,7 @@ class LiveData:
     def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers) -> dict[str, list[int]]:
         """One column for each property; -1 for a shape of unknown rank, and for no node with a cost."""
         graph = self.source.result.graph
-        sources = producers(self.source.result.inference)
+        sources = producers(self.source.result.engine.inference)
         rows = dict(self.table.ranked_tensors())
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role", "node")}
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)

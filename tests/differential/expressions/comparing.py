@@ -29,7 +29,7 @@ def differences(result: Result, computed: Mapping[str, Any], binding: Mapping[st
 
 
 def _elements(result: Result, name: str) -> Any:
-    inference = result.inference
+    inference = result.engine.inference
     return getattr(inference.type_of(inference.compiled.slots[name]), "elements", None)
 
 

@@ -81,7 +81,7 @@ def _differences(result, blobs, binding, open_types):
 
 def _type_of(result, name):
     """The inferred type with the known contents."""
-    inference = result.inference
+    inference = result.engine.inference
     return inference.table.types[inference.numbers[list(inference.compiled.names).index(name)]]
 
 

@@ -270,7 +270,7 @@ def _differences(result: Result, name: str, value: Any, binding: dict[str, int])
 
 def contents(result: Result, name: str) -> tuple[Any, ...]:
     """The known elements of a tensor."""
-    inference = result.inference
+    inference = result.engine.inference
     return getattr(inference.type_of(inference.compiled.slots[name]), "elements", None) or ()
 
 

@@ -224,7 +224,7 @@ def test_a_loop_that_may_end_early_is_bounded(limit, most):
     rows = result.tensors["loop:3"].shape[0]
     assert result.interval(rows).hi == (None if most is None else most + 2)
     (trips,) = rows.symbols()
-    assert str(result.scope.limits[trips]) == ("T" if most is None else "12")
+    assert str(result.engine.scope.limits[trips]) == ("T" if most is None else "12")
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import shapeinf
-from shapeinf import (
-    NnefOptions,
-    ShapeError,
-    ShapeInferenceError,
-    UnknownFormatError,
-    UnknownNameError,
-    infer_shapes,
-)
+from shapeinf import NnefOptions, ShapeError, ShapeInferenceError, UnknownNameError, infer_shapes
 from shapeinf.cli import main
-from shapeinf.errors import NnefError
+from shapeinf.errors import NnefError, UnknownFormatError
 from shapeinf.formats import load
 from tests.formats.nnef.models import HEAD, PLAIN, model_in, packed, shapes
 
@@ -109,8 +102,8 @@ def test_extents_inferred_from_variables_have_a_location(extents, dialect):
     text = text.replace("1.0;", "1.0") if dialect == "provisional" else text
     result = infer_shapes(text, format_options=NnefOptions(dialect))
     assert result.tensors["x"].shape[1] == 8
-    ((symbol, value),) = result.store.solved.items()
-    source = result.store.sources[symbol]
+    ((symbol, value),) = result.engine.store.solved.items()
+    source = result.engine.store.sources[symbol]
     assert (value, source.node) == (8, "y")
     assert result.graph.locations[source.node] == "<text>:7:9"
     (line,) = result.explain("x", 1)

@@ -206,7 +206,7 @@ CASES = [
 @pytest.mark.parametrize(("op", "inputs", "attributes", "expected"), CASES, ids=lambda v: str(v)[:60])
 def test_shapes(op, inputs, attributes, expected):
     result = inferred(op, inputs, attributes, len(expected))
-    wrong = [difference(dump, result.tensors[f"y{i}"], result.store) for i, dump in enumerate(expected)]
+    wrong = [difference(dump, result.tensors[f"y{i}"], result.engine.store) for i, dump in enumerate(expected)]
     assert wrong == [None] * len(expected)
 
 
@@ -232,7 +232,7 @@ def test_sizes_that_are_values(op, inputs, attributes, expected):
         names.append("size" if isinstance(spec, str) else f"x{i}")
     graph.nodes = [*graph.nodes, Node.make(op, tuple(names), ("z",), attributes)]
     result = infer_shapes(graph, mode="strict")
-    assert difference(expected, result.tensors["z"], result.store) is None
+    assert difference(expected, result.tensors["z"], result.engine.store) is None
 
 
 WITHOUT_THEIR_VALUES = [

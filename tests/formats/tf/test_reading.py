@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shapeinf import CyclicGraphError, LimitError, ModelError, infer_shapes
+from shapeinf import LimitError, ModelError, infer_shapes
+from shapeinf.errors import CyclicGraphError
 from shapeinf.formats import load
 from shapeinf.formats.tf.text import encode_text
 from shapeinf.graph import DeclaredType, FunctionReference

@@ -193,4 +193,4 @@ def test_an_input_has_one_shape():
 
 def test_labels_have_the_names_of_arguments():
     result = infer_shapes(SAVED, format_options=options(signature="serving"))
-    assert set(input_symbols(result.inference).values()) == {"tokens.shape[0]", "tokens.shape[1]"}
+    assert set(input_symbols(result.engine.inference).values()) == {"tokens.shape[0]", "tokens.shape[1]"}

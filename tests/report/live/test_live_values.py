@@ -134,14 +134,14 @@ def assert_page(subject: Subject, sizes: dict[str, int], displayed: dict[str, An
         program(sizes)
     except IllegalSizeError as error:
         if displayed["legal"] == "Outside of this report":  # Python inferred again, and then a node refused the sizes
-            assert subject.result.store.assumed
+            assert subject.result.engine.store.assumed
             return False
         assert displayed["legal"] == "Illegal sizes", sizes
         assert any(error.condition in text for text in displayed["violations"]) or len(displayed["violations"]) > 6
         assert displayed["peak"] == ""
         return False
     if displayed["legal"] == "Outside of this report":  # another inference, without the assumptions of this one
-        assert subject.result.store.assumed
+        assert subject.result.engine.store.assumed
         return False
     verdict = subject.result.contract.check(sizes).verdict
     if displayed["legal"] == "Legal sizes":
@@ -390,4 +390,4 @@ def test_the_first_sizes_are_those_that_check_allows(tmp_path: Path) -> None:
     sizes, answer = choose_sizes(data.binder, fields, (), {}, check)
     assert answer.verdict and sizes["height"] >= 200 and len(asked) <= MAX_CHECKED
     sizes, answer = choose_sizes(data.binder, fields, (), {}, lambda _: Answer(None, ("depends on data",)))
-    assert answer.reasons == ("depends on data",) and read_field(result.store, data.needed[0], "x").legal == ""
+    assert answer.reasons == ("depends on data",) and read_field(result.engine.store, data.needed[0], "x").legal == ""
