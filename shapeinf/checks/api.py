@@ -69,10 +69,10 @@ def _without_consequences(diagnostics: Iterable[Diagnostic], model: CheckedModel
     """
     inference = model.result.engine.inference
     behind = nodes_behind(inference.compiled, rows_with_errors(inference))
-    names = {inference.compiled.step(index).site for index in behind}
+    names = {inference.compiled.step(index).node_name for index in behind}
     repeated = {inference.compiled.slots.get(name) for name in model.graph.repeated_constants}
     readers = [i for i, row in enumerate(inference.compiled.rows) if repeated and not repeated.isdisjoint(row[1])]
-    unclear = {inference.compiled.step(i).site for i in (*readers, *nodes_behind(inference.compiled, readers))}
+    unclear = {inference.compiled.step(i).node_name for i in (*readers, *nodes_behind(inference.compiled, readers))}
     diagnostics = (d for d in diagnostics if not d.code.startswith("C") or d.node not in unclear)
     return (d for d in diagnostics if d.code not in COMPARISONS or d.node not in names)
 

@@ -249,7 +249,7 @@ class ConstraintStore:
         """Add `expression >= 0`, the condition of a branch. Raises Contradiction when it cannot hold.
 
         Each argument of a minimum is at least 0; two that are opposite are an equality. Of a maximum the arguments that
-        are negative for certain say nothing. What is left may decide maxima.
+        are negative for certain say nothing. What remains may decide maxima.
         """
         parts = [-part for part in expand_maximum(-self.canon(expression))]
         before = self.conditions
@@ -298,7 +298,7 @@ class ConstraintStore:
                 self._add_congruence(e, divisor, source, message)
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
-        """Set (not narrow) the bounds of the unknown of a site; those of a join may widen until its loop ends."""
+        """Set (not narrow) the bounds of the unknown of a node; those of a join may widen until its loop ends."""
         known = self.ranges.get(symbol.atom)
         if known is None or known.bounds != bounds:
             self.ranges[symbol.atom] = Range(bounds, source)

@@ -255,7 +255,7 @@ class _SizeRuns:
             before = self._scope.work
             runs = self._runs(self._name, size, self._budget)
             self._budget.spend(STEPS_PER_TERM * (self._scope.work - before), on_dims=True)
-            if not self._budget.cut:  # else bodies were left out
+            if not self._budget.cut:  # else bodies were omitted
                 self._known[size] = runs
         return self._known.get(size)
 

@@ -157,7 +157,7 @@ class BoundBody:
         first, second = self._last.undone, other._last.undone
         if first is not None and second is not None:
             source = Source(
-                self.outer.path + self.step.site, "one of the branches runs, and neither accepts other sizes"
+                self.outer.path + self.step.node_name, "one of the branches runs, and neither accepts other sizes"
             )
             add_common(self.outer.store, first, second, source)
 
@@ -170,8 +170,8 @@ class BoundBody:
         if callee.function in calling and not certain:
             raise NotKnown(f"the function {callee.function[1]} calls itself")
         if len(calling) >= MAX_CALLS:
-            site = self.outer.path + self.step.site
-            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=site)
+            node_name = self.outer.path + self.step.node_name
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=node_name)
         return (*calling, callee.function)
 
     @property
@@ -232,9 +232,9 @@ class Bodies:
         operation = step.operation
         key = operation.body or (operation.kind.domain, operation.kind.op, "")
         if key in outer.call_stack:
-            raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
+            raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.node_name)
         if len(outer.call_stack) >= MAX_CALLS:
-            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=outer.path + step.site)
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=outer.path + step.node_name)
         compiled = _definition(outer, step, types)
         if compiled is None:
             return None
@@ -265,7 +265,7 @@ def _create_child(
     outer: Inference, step: NodeStep, compiled: CompiledGraph, certain: bool, label: str = ""
 ) -> Inference:
     """A new inference of an inner graph, with its constants set; its path is that of the node and the label."""
-    path = f"{outer.path}{step.site}/{label}/" if label else f"{outer.path}{step.site}/"
+    path = f"{outer.path}{step.node_name}/{label}/" if label else f"{outer.path}{step.node_name}/"
     child = Inference(
         compiled, outer.store, outer.strict, body_runner=outer.body_runner, outer=outer, path=path, certain=certain
     )

@@ -34,7 +34,7 @@ def pause_garbage_collection() -> Iterator[None]:
     Afterwards the new objects count as old (they are frozen and unfrozen at once), so that no young collection visits
     them. Python rarely collects old objects, so a full collection runs here from time to time: before an inference,
     when earlier results may be garbage, and not after one, whose objects are all in use. A program that disables
-    collections, or freezes objects of its own, is left alone.
+    collections, or freezes objects of its own, stays unchanged.
     """
     running = gc.isenabled()
     if running and gc.get_freeze_count() == 0:

@@ -51,7 +51,7 @@ class SchemaViolation:
 
     index: int
     error: ShapeError
-    site: str
+    subject: str
     op: str = ""
     operands: tuple[str, ...] = ()
     location: str = ""
@@ -60,8 +60,8 @@ class SchemaViolation:
     @property
     def diagnostic(self) -> Diagnostic:
         """The diagnostic, an error."""
-        note = self.error.as_diagnostic(self.site if self.op else "", self.op, self.operands)
-        return attrs.evolve(note, tensor=self.tensor if self.op else self.site, location=self.location)
+        note = self.error.as_diagnostic(self.subject if self.op else "", self.op, self.operands)
+        return attrs.evolve(note, tensor=self.tensor if self.op else self.subject, location=self.location)
 
 
 class SchemaViolations:
@@ -279,7 +279,7 @@ def first_schema_violation(inference: Inference) -> ShapeError | None:
     error = violation.error
     error.location = violation.location
     if violation.op:
-        error.node, error.op = violation.site, violation.op.partition(" (")[0]
+        error.node, error.op = violation.subject, violation.op.partition(" (")[0]
     return error
 
 
@@ -291,8 +291,8 @@ def _has_unknown_operand(inference: Inference, step: NodeStep) -> bool:
 def _violation_of(inference: Inference, step: NodeStep, error: ShapeError) -> SchemaViolation:
     """The violation of a node."""
     location = inference.compiled.graph.locations.get(step.node.name, "")
-    site, operands = inference.path + step.site, inference.operands(step)
-    return SchemaViolation(step.index, error, site, str(step.operation), operands, location)
+    subject, operands = inference.path + step.node_name, inference.operands(step)
+    return SchemaViolation(step.index, error, subject, str(step.operation), operands, location)
 
 
 def _takes_references(operation: Operation) -> bool:

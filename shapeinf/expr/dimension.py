@@ -315,7 +315,7 @@ class Scope:
         return [name for name, dim in list(self._names.items()) if not dim.symbol.anonymous]
 
     def fresh(self, hint: str, lo: int | None = 0, hi: int | None = None) -> Dimension:
-        """A new unknown, equal to nothing else; its name begins with `hint`, its site."""
+        """A new unknown, equal to nothing else; its name begins with `hint`, such as the name of a node."""
         with self.lock:
             count = self._hints.get(hint, 0)
             name = hint if count == 0 else f"{hint}#{count}"
@@ -535,12 +535,12 @@ def _exceeded_cap(operation: Operation, left: Terms, right: Terms) -> str:
 
 def divide_monomial(monomial: Monomial, part: Monomial) -> Monomial | None:
     """The monomial divided by `part`, None when it does not divide."""
-    left = list(monomial)
+    rest = list(monomial)
     for atom in part:
-        if atom not in left:
+        if atom not in rest:
             return None
-        left.remove(atom)
-    return tuple(left)
+        rest.remove(atom)
+    return tuple(rest)
 
 
 def terms_of(scope: Scope, d: DimSize) -> Terms:

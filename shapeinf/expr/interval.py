@@ -128,7 +128,7 @@ class _Splits:
         self.parts = _MAX_PARTS
 
 
-def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
+def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, limit: _Splits | None = None) -> Bounds:
     """Bounds of a dim from those of its symbols; none where a number exceeds the largest float."""
     if isinstance(d, int):
         return d, d
@@ -136,24 +136,24 @@ def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, left:
     try:
         bounds = _interval_bounds(d, known)
         if len(d.terms) > 1 and splits > 0 and not _is_linear(d) and not direction_of(d):
-            left = left or _Splits()
-            left.parts -= 1
-            if left.parts >= 0:
+            limit = limit or _Splits()
+            limit.parts -= 1
+            if limit.parts >= 0:
                 d.scope.work += _WORK_PER_TERM * len(d.terms)
-                bounds = _meet(bounds, _split_bounds(d, known, splits, left))
+                bounds = _meet(bounds, _split_bounds(d, known, splits, limit))
         return bounds
     except OverflowError:
         return -inf, inf
 
 
-def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_bounds(d: Dimension, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """Bounds of a sum by its common factor, and through its outermost floor or maximum."""
-    bounds = _factored_bounds(d, known, splits, left)
+    bounds = _factored_bounds(d, known, splits, limit)
     coefficients = dict(d.terms)
     for number in _atoms_by_depth(d):
         atom = d.scope.atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
-            bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, left))
+            bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, limit))
             continue
         monomial = (number,)
         coefficient = coefficients.get(monomial)
@@ -164,9 +164,9 @@ def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) 
             continue
         if isinstance(atom, Floor):
             numerator, q = _in_finer_floor(rest, atom)
-            return _meet(bounds, _split_floor(rest, coefficient, numerator, q, known, splits - 1, left))
+            return _meet(bounds, _split_floor(rest, coefficient, numerator, q, known, splits - 1, limit))
         if isinstance(atom, Maximum):
-            return _meet(bounds, _split_maximum(rest, coefficient, atom, known, splits - 1, left))
+            return _meet(bounds, _split_maximum(rest, coefficient, atom, known, splits - 1, limit))
     return bounds
 
 
@@ -281,7 +281,7 @@ def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
     return lo, hi
 
 
-def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
+def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`; other products of two sums by these."""
     common = set(d.terms[0][0])
     for monomial, _ in d.terms if common else ():
@@ -289,13 +289,11 @@ def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: 
     if not common:
         factors = factor_sum(d) if len(d.terms) >= MIN_TERMS else None
         return (
-            (-inf, inf)
-            if factors is None
-            else _product(*[bounds_with(f, known, splits - 1, left_parts) for f in factors])
+            (-inf, inf) if factors is None else _product(*[bounds_with(f, known, splits - 1, limit) for f in factors])
         )
     atom = min(common)
     rest = d.scope.make({divide_monomial(monomial, (atom,)) or (): c for monomial, c in d.terms})
-    return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))
+    return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, limit))
 
 
 def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bounds:
@@ -333,29 +331,31 @@ def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     return bounds
 
 
-def _split_floor(rest: Dimension, c: int, n: DimSize, q: int, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_floor(
+    rest: Dimension, c: int, n: DimSize, q: int, known: BoundsTable, splits: int, limit: _Splits
+) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     opened = rest.scope.combine(q, rest, c, n)
     if opened is None:
         return -inf, inf
-    low, high = bounds_with(opened, known, splits, left)
+    low, high = bounds_with(opened, known, splits, limit)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
     n, q, scope = atom.numerator, atom.denominator, d.scope
     factor = scope.make(
         {divide_monomial(monomial, (number,)) or (): c for monomial, c in d.terms if monomial.count(number) == 1}
     )
     k = _integer_ratio(factor, q)
-    if k is None or bounds_with(q, known, splits, left)[0] < 1:
+    if k is None or bounds_with(q, known, splits, limit)[0] < 1:
         return -inf, inf
     at_zero = scope.make({monomial: c for monomial, c in d.terms if number not in monomial}) + n * k
     at_largest = at_zero - (q - 1) * k
     low, high = (at_largest, at_zero) if k > 0 else (at_zero, at_largest)
-    return bounds_with(low, known, splits, left)[0], bounds_with(high, known, splits, left)[1]
+    return bounds_with(low, known, splits, limit)[0], bounds_with(high, known, splits, limit)[1]
 
 
 def _integer_ratio(d: DimSize, divisor: DimSize) -> int | None:
@@ -366,10 +366,10 @@ def _integer_ratio(d: DimSize, divisor: DimSize) -> int | None:
     return ratio if ratio and divisor * ratio is d else None
 
 
-def _split_maximum(rest: Dimension, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_maximum(rest: Dimension, c: int, atom: Maximum, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
     opened = [rest.scope.combine(1, rest, c, a) for a in atom.args]
-    pairs = [(-inf, inf) if d is None else bounds_with(d, known, splits, left) for d in opened]
+    pairs = [(-inf, inf) if d is None else bounds_with(d, known, splits, limit) for d in opened]
     pick = max if c > 0 else min
     return pick([p[0] for p in pairs]), pick([p[1] for p in pairs])
 

@@ -1,6 +1,6 @@
 """Nests of maxima and minima as clauses: the maximum of minima of parts.
 
-The *parts* of a dim are what is left when its outermost maxima and minima are opened, recursively: dims that are no
+The *parts* of a dim are what remains when its outermost maxima and minima are opened, recursively: dims that are no
 maximum or minimum themselves. `max(min(x, 11), 2)` has the clauses `{x, 11}` and `{2}`, and so has
 `min(max(x, 2), 11)`: the minimum of the clauses `{x}, {2}` and `{11}` is `{x, 11}, {2, 11}`, where 2 is below 11.
 

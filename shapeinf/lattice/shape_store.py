@@ -56,12 +56,12 @@ class ShapeStore(ConstraintStore):
         self.sizes: NodeSizePolicy | None = None
         """The bounds and constraints of the user on sizes that nodes create. Copies share it."""
         self._relaxer: Relaxer | None = None
-        self._site_changes = 0
+        self._join_changes = 0
         """Of a copy, the number of changes of the bounds of join sites when it was made."""
 
     @property
     def relaxer(self) -> Relaxer:
-        """The join sites of this inference."""
+        """The join points of this inference."""
         if self._relaxer is None:
             self._relaxer = Relaxer(self)
         return self._relaxer
@@ -265,7 +265,7 @@ class ShapeStore(ConstraintStore):
         return False
 
     def reset(self, before: ShapeStore) -> None:
-        """Undo all changes since `before` was copied, except for the bounds of join sites, which have widened."""
+        """Undo all changes since `before` was copied, except for the bounds of join points, which have widened."""
         self.scope.work += self.count + before.count
         stale = _differing_symbols(self, before)
         self._restore(before)
@@ -275,7 +275,7 @@ class ShapeStore(ConstraintStore):
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
         self.assumed = list(before.assumed)
-        self.relaxer.publish(before._site_changes)
+        self.relaxer.publish(before._join_changes)
 
     @property
     def is_empty(self) -> bool:
@@ -291,7 +291,7 @@ class ShapeStore(ConstraintStore):
         other.assumed = list(self.assumed)
         other.version = self.version
         other.certain = self.certain
-        other._site_changes = 0 if self._relaxer is None else self._relaxer.changes
+        other._join_changes = 0 if self._relaxer is None else self._relaxer.changes
         other._share(self)
         return other
 

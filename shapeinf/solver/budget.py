@@ -86,13 +86,13 @@ class Budget:
         return self._taken if self._scope is None else self._taken + self._scope.work - self._work_before
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """The remaining steps; none after a refused request."""
         own = 0 if self.cut else max(0, self.steps - self.spent)
-        return own if self._total is None else min(own, self._total.left)
+        return own if self._total is None else min(own, self._total.remaining)
 
     def take(self, steps: int) -> bool:
-        """Take steps before they are done; False where too few are left."""
+        """Take steps before they are done; False where too few remain."""
         if self.cut or self.spent + steps > self.steps or not (self._total is None or self._total.take(steps)):
             self.cut = True
             return False
@@ -100,7 +100,7 @@ class Budget:
         return True
 
     def take_run(self, rows: int) -> bool:
-        """Take the steps of one run of a graph with this number of nodes; False where too few are left."""
+        """Take the steps of one run of a graph with this number of nodes; False where too few remain."""
         return self.take(STEPS_PER_START + STEPS_PER_VISIT * rows)
 
     def spend(self, steps: int, *, on_dims: bool = False) -> None:
