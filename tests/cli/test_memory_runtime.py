@@ -39,12 +39,12 @@ def test_the_lines_of_a_run(tmp_path: Path) -> None:
     assert "n=64: 24.3 KiB (24,896 bytes)" in result.output
     for line in ("later runs   ", "arena        1 MiB", "held         128 bytes after the session is created"):
         assert line in result.output
-    assert "left out" not in result.output
+    assert "excluded" not in result.output
 
 
 def test_the_peak_of_tensors_names_what_it_leaves_out(tmp_path: Path) -> None:
     result = run(KEPT.model, tmp_path, "--bind", "n=64")
-    assert "left out     alignment, temporaries of kernels" in result.output
+    assert "excluded     alignment, temporaries of kernels" in result.output
 
 
 def test_the_json_of_a_run(tmp_path: Path) -> None:
