@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import Literal, NamedTuple
 
@@ -149,12 +150,14 @@ class Code(NamedTuple):
         severities: the severities with which it is reported.
         title: its meaning in one line.
         explanation: when it is reported, and the repair; empty where the title is enough.
+        owner: the module that registers it.
     """
 
     code: str
     severities: tuple[Severity, ...]
     title: str
     explanation: str = ""
+    owner: str = ""
 
 
 CODES: dict[str, Code] = {}
@@ -164,10 +167,18 @@ A package registers the codes that it reports; those of inference are below.
 """
 
 
-def register_code(code: str, severities: Severity | tuple[Severity, ...], title: str, explanation: str = "") -> str:
-    """Add a code to `CODES`; returns the code, so that a module can name it."""
-    assert code not in CODES, f"{code} is registered twice"
-    CODES[code] = Code(code, (severities,) if isinstance(severities, str) else severities, title, explanation)
+def register_code(
+    code: str, severities: Severity | tuple[Severity, ...], title: str, explanation: str = "", *, owner: str = ""
+) -> str:
+    """Add a code to `CODES`; returns the code, so that a module can name it.
+
+    `owner` is the module that calls by default. Raises ValueError for the code of another owner.
+    """
+    owner = owner or sys._getframe(1).f_globals["__name__"]
+    if code in CODES:
+        taken = CODES[code]
+        raise ValueError(f"{code} is taken by {taken.owner} ({taken.title}); docs/dev/add-a-check.md lists free codes")
+    CODES[code] = Code(code, (severities,) if isinstance(severities, str) else severities, title, explanation, owner)
     return code
 
 

@@ -28,6 +28,7 @@ BUILTINS = {
     ("opdefs/onnx/schema_table.py", "ValueError"): "for tools/make_onnx_schemas.py",
     ("opdefs/tf/dimension_numbers.py", "ValueError"): CAUGHT_HERE,
     ("shapeinf/cli/scan.py", "KeyboardInterrupt"): "a signal that ends a scan counts as Ctrl-C",
+    ("shapeinf/diagnostics.py", "ValueError"): "at import, where two modules register one code",
     ("shapeinf/expr/division.py", "ZeroDivisionError"): LIKE_INTS,
     ("shapeinf/expr/evaluation.py", "ZeroDivisionError"): LIKE_INTS,
     ("shapeinf/formats/files.py", "IsADirectoryError"): "as `open` does",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import keyword
@@ -32,6 +33,13 @@ REPLACEMENTS = {
     "program point, event, overlap, live range": ("happening happenings life lives meeting meetings moment moments"),
     "widening, undo log": "growth growths journal news",
     "congruence, witness": "feasible residue residues",
+    "node name, join point": "site sites",
+    "outline": "skeleton skeletons",
+    "assume": "presume presumed presumes",
+    "American spelling": (
+        "analyse behaviour cancelled centre colour favour grey initialise initialised labelled neighbour neighbours"
+        " normalise normalised optimise organise recognise recognised serialise serialised summarise travelled"
+    ),
 }
 INSTEAD = {word: term for term, words in REPLACEMENTS.items() for word in words.split()}
 
@@ -49,7 +57,8 @@ SCHEMAS = sorted((ROOT / "shapeinf" / "schemas").glob("*.json"))
 # In sentences, more of these words have a plain meaning ("on demand", "a warning says so").
 PRIVATE_PROSE = re.compile(
     r"\b(told|tells|asked|asks|said|says(?! so)|nobody|somebody|whom|demanded|demands|doubts?|beside|meant|makers?"
-    r"|takers?|torn|united|happenings?|residues?)\b",
+    r"|takers?|torn|united|happenings?|residues?|skeletons?|presum\w+|left (?:out|alone|over|unchanged)"
+    r"|(?<!call )sites?(?= of | is | has ))\b",
     re.IGNORECASE,
 )
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -65,6 +74,17 @@ def identifiers(source: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
 
 
+def remainders(source: str) -> list[str]:
+    """The variables named `left` in a definition without a `right`: what remains is meant, not a side."""
+    bad: set[str] = set()
+    for definition in ast.parse(source).body:
+        nodes = list(ast.walk(definition))
+        names = {str(getattr(node, field, "")) for node in nodes for field in ("id", "attr", "arg", "name")}
+        if not any("right" in name or "shift" in name for name in names):
+            bad |= {node.id for node in nodes if isinstance(node, ast.Name) and "left" in PARTS.findall(node.id)}
+    return sorted(bad - {"bisect_left", "fold_left"})
+
+
 def private_words(name: str) -> set[str]:
     return set() if TERMS.fullmatch(name) else {part.lower() for part in PARTS.findall(name)} & INSTEAD.keys()
 
@@ -78,6 +98,18 @@ def test_identifiers_use_the_words_of_the_field(path: Path) -> None:
         for word in private_words(name)
     ]
     assert not bad, f"{path.relative_to(ROOT)}: {', '.join(bad)}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_remains_is_not_named_left(path: Path) -> None:
+    assert remainders(path.read_text(encoding="utf-8")) == []
+
+
+def test_left_is_a_side() -> None:
+    assert remainders("def f(left, right):\n    return left\n") == []
+    assert remainders("left = 3\n") == ["left"]
+    assert remainders("def f(items):\n    return [left_out for left_out in items]\n") == ["left_out"]
+    assert remainders("def f(node):\n    return node.left\n") == []
 
 
 def keys(schema: object) -> Iterator[str]:
@@ -126,6 +158,10 @@ def test_pages_use_the_words_of_the_field(page: Path) -> None:
         ("'a warning says so'", False),
         ("'computed on demand'", False),
         ("'said'", False),
+        ("# small sums are left out", True),
+        ("# the left side of an assignment", False),
+        ("# an unknown of a site is unique", True),
+        ("# a body for each call site, with its symbols", False),
     ],
 )
 def test_a_private_word_in_a_sentence(text: str, is_private: bool) -> None:

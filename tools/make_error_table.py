@@ -1,4 +1,4 @@
-"""Write the tables of `docs/errors.md`: every exception and every diagnostic code.
+"""Write the tables of `docs/errors.md`: every exception and every diagnostic code; and the free codes in a guide.
 
 Run it after a change of either; a test fails when a table is stale:
 
@@ -14,6 +14,7 @@ import argparse
 import ast
 import importlib
 import inspect
+import itertools
 import pkgutil
 import textwrap
 from pathlib import Path
@@ -22,7 +23,9 @@ import shapeinf
 from shapeinf.diagnostics import CODES, Code
 from shapeinf.errors import ShapeInferenceError
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+TARGET = DOCS / "errors.md"
+GUIDE = DOCS / "dev" / "add-a-check.md"
 
 GROUPS = {
     "S": "Inference",
@@ -36,18 +39,20 @@ GROUPS = {
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    TARGET.write_text(update_page(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (TARGET, GUIDE):
+        path.write_text(update_page(path.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"{len(CODES)} codes in {TARGET}")
 
 
 def update_page(page: str) -> str:
-    """The page with new tables between its markers."""
+    """The page with new tables between the markers that it has."""
     load_all()
-    for name, table in (("exceptions", exceptions()), ("codes", codes())):
+    for name, table in (("exceptions", exceptions), ("codes", codes), ("free codes", free_codes)):
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, _, rest = page.partition(begin)
-        _, _, after = rest.partition(end)
-        page = f"{before}{begin}\n{table}\n{end}{after}"
+        before, found, rest = page.partition(begin)
+        if found:
+            _, _, after = rest.partition(end)
+            page = f"{before}{begin}\n{table()}\n{end}{after}"
     return page
 
 
@@ -102,6 +107,20 @@ def codes() -> str:
 def code_row(code: Code) -> str:
     meaning = f"{code.title}. {code.explanation}" if code.explanation else code.title
     return f"| {code.code} | {', '.join(code.severities)} | {escape(meaning)} |"
+
+
+def free_codes() -> str:
+    """The table of free codes, of each hundred that has a code."""
+    rows = ["| codes | free |", "|---|---|"]
+    for letter, title in GROUPS.items():
+        for hundred in sorted({code[1] for code in CODES if code[0] == letter}):
+            free = [number for number in range(100) if f"{letter}{hundred}{number:02}" not in CODES]
+            ranges = []
+            for _, group in itertools.groupby(enumerate(free), lambda pair: pair[1] - pair[0]):
+                numbers = [f"{letter}{hundred}{number:02}" for _, number in group]
+                ranges.append(numbers[0] if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}")
+            rows.append(f"| {letter}{hundred}: {title} | {', '.join(ranges)} |")
+    return "\n".join(rows) + "\n"
 
 
 def escape(text: str) -> str:

@@ -320,7 +320,7 @@ def sparse_attention_indexer(
     token_budget: int | None = None,
     index_topk: int | None = None,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S, N*D], a cache [B, P, D] -> [B, S, capacity], the cache with the new entries, a buffer [2, B, left, 2*D].
+    """[B, S, N*D], a cache [B, P, D] -> [B, S, capacity], the cache with the new entries, a buffer [2, B, R, 2*D].
 
     The cache keeps its size if its length is an input. In mode csa, `compress_ratio` tokens form one entry; the buffer
     keeps the tokens of an incomplete entry, and the window before them.
@@ -336,8 +336,8 @@ def sparse_attention_indexer(
     c.merge(two, 2, "past_proj_buffer[0] must be 2 (keys and gates)")
     total = length % compress_ratio + query[1]
     entries = past[1] if past_length is not None else past[1] + total // compress_ratio
-    left = _remaining_tokens(c, length, total, compress_ratio)
-    return selected, Shape((past[0], entries, past[2])), Shape((2, batch, left, width))
+    remaining = _remaining_tokens(c, length, total, compress_ratio)
+    return selected, Shape((past[0], entries, past[2])), Shape((2, batch, remaining, width))
 
 
 def _remaining_tokens(c: InferenceContext, length: DimSize, total: DimSize, ratio: int) -> DimSize:
@@ -346,7 +346,7 @@ def _remaining_tokens(c: InferenceContext, length: DimSize, total: DimSize, rati
         return total % ratio + ratio
     if c.prove_le(length, ratio - 1) is True and c.prove_le(total, ratio - 1) is True:
         return total
-    return c.fresh("left", 0, 2 * ratio - 1)
+    return c.fresh("remaining", 0, 2 * ratio - 1)
 
 
 @onnx("PackedSparseAttentionIndexer", domain=MS)

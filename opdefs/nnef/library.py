@@ -31,13 +31,13 @@ _OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provis
 def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
     """All operations of a dialect; compound ones have bodies."""
     own = [fragment for name in _OWN[dialect] for fragment in _parse(name)]
-    left_out = {fragment.name for fragment in own}
+    excluded = {fragment.name for fragment in own}
     if dialect == "provisional":
-        left_out |= NOT_PROVISIONAL
+        excluded |= NOT_PROVISIONAL
     if dialect != "provisional":
         # documents of version 1.0.0 still use the layers, which Khronos' parser of that time has
         own = [*(f for f in _parse("provisional.nnef") if f.name in LAYERS), *own]
-    return (*(f for f in _parse("standard.nnef") if f.name not in left_out), *own)
+    return (*(f for f in _parse("standard.nnef") if f.name not in excluded), *own)
 
 
 @build_once

@@ -334,7 +334,7 @@ onnx.axes("ZipMap", domain=ML)(leading(1))
 
 @onnx.axes("StringNormalizer")
 def string_normalizer(c: AxisContext, position: int, axis: int) -> AxisUse:
-    """Texts are changed one by one, unless some are left out."""
+    """Texts are changed one by one, unless some are omitted."""
     return AxisUse.MIXED if c.attribute("stopwords") else AxisUse.SEPARATE
 
 

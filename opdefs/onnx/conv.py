@@ -193,9 +193,9 @@ def _crop_transposed(
     cropped: list[DimSize] = []
     for size, total, step, (before, after) in zip(sizes, full, steps, pairs, strict=True):
         # SAME padding requests `size * stride`, but only crops: with a large stride the output is smaller
-        left = minimum(total, size * step) if same else total - before - after
-        c.at_least(left, 1, "the pads must leave at least one element of the output")
-        cropped.append(left)
+        rest = minimum(total, size * step) if same else total - before - after
+        c.at_least(rest, 1, "the pads must leave at least one element of the output")
+        cropped.append(rest)
     return cropped, None if same else pairs
 
 

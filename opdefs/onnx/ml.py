@@ -215,15 +215,15 @@ def zip_map(
 ) -> SequenceType:
     """[N, C] -> a sequence of N maps from labels to scalars."""
     key = "string" if classlabels_strings else "int64"
-    labelled = MapType(key, TensorType("float32", SCALAR))
-    c.state_types(SequenceType(labelled))
+    labeled = MapType(key, TensorType("float32", SCALAR))
+    c.state_types(SequenceType(labeled))
     if bool(classlabels_int64s) == bool(classlabels_strings):
         c.fail("exactly one of classlabels_int64s and classlabels_strings must be set")
     count = sample_count(c, x)
     if x.dims is not None:
         labels = len(classlabels_int64s) or len(classlabels_strings)
         c.merge(x[-1], labels, "the last axis of the input must have one element per item of classlabels_*")
-    return SequenceType(labelled, count)
+    return SequenceType(labeled, count)
 
 
 def _state_label_and_scores(c: InferenceContext, strings: Strings) -> None:

@@ -116,23 +116,23 @@ def _require_filling(c: InferenceContext, size: DimSize, begin: DimSize | None, 
         if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
             c.at_least(size, 1, FILLED)
         return
-    left = _crop(size, begin, end)
+    rest = _crop(size, begin, end)
     if begin <= 0 and end <= 0:
         if begin or end:
-            c.advise_at_most(1, left, "onnxruntime rejects an axis that is cropped to nothing unless mode is constant")
+            c.advise_at_most(1, rest, "onnxruntime rejects an axis that is cropped to nothing unless mode is constant")
     elif begin + end or c.prove_le(1, size) is True:
-        c.at_least(left, 1, FILLED)
+        c.at_least(rest, 1, FILLED)
     elif size != 0:
         text = "{0} == {1} or {2} == 0"
-        c.store.add_disjunction(text, c.source(FILLED), maximum(left, 1), left, size)
+        c.store.add_disjunction(text, c.source(FILLED), maximum(rest, 1), rest, size)
 
 
-def _advise_reflection(c: InferenceContext, left: DimSize, begin: DimSize, end: DimSize) -> None:
-    """Advise against reflections longer than what is left of the axis: numpy repeats them, onnxruntime rejects them."""
+def _advise_reflection(c: InferenceContext, rest: DimSize, begin: DimSize, end: DimSize) -> None:
+    """Advise against reflections longer than what remains of the axis: numpy repeats them, onnxruntime rejects them."""
     message = "onnxruntime rejects reflections longer than the axis without its border; the specification sets no limit"
     amount = maximum(begin, end)
     if c.prove_le(amount, 0) is not True:
-        c.advise_at_most(amount, left - 1, message)
+        c.advise_at_most(amount, rest - 1, message)
 
 
 def _pad_dim(c: InferenceContext, size: DimSize, amount: DimSize) -> DimSize:

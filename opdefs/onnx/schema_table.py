@@ -208,7 +208,7 @@ class TypeSets(dict[tuple[str, ...], int]):
 
 
 def op_def_text(op_def: OpDef, type_sets: TypeSets) -> str:
-    """The JSON of an OpDef in a line of a table with these sets of types; empty parts are left out."""
+    """The JSON of an OpDef in a line of a table with these sets of types; empty parts are omitted."""
     parts = {
         "inputs": list(map(arg_text, op_def.inputs)),
         "outputs": list(map(arg_text, op_def.outputs)),

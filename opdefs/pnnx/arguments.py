@@ -21,7 +21,7 @@ def bind_arguments(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph
     """The graph with the inputs of each node in the order of the parameters of its rule.
 
     They are followed by the inputs for attributes of the rule, to which these attributes refer. An attribute that is
-    None is left out: the rule has the default.
+    None is omitted: the rule has the default.
     """
     kinds: dict[tuple[NodeKind, int], tuple[NodeKind, tuple[int | None, ...]]] = {}
     nodes = []
@@ -63,7 +63,7 @@ def _bind(kind: NodeKind, count: int, rule: Rule | None) -> tuple[NodeKind, tupl
 def _fill_parameters(params: Sequence[str], named: Mapping[str, int], in_order: list[int]) -> list[int | None]:
     """For each parameter, the index of the input with its name, else of the next one without a name, or None.
 
-    Parameters without an input at the end are left out.
+    Parameters without an input at the end are omitted.
     """
     filled: list[int | None] = []
     for name in params:

@@ -22,9 +22,9 @@ def matmul(a: int = 0, b: int = 1, bias: int | None = None) -> CostRule:
     """`numpy.matmul` of inputs `a` and `b`."""
 
     def cost(c: CostContext) -> OpCost:
-        left = c.input(a)
+        first = c.input(a)
         c.input(b)
-        return contraction(c, c.result, left[-1] if len(left) else 1, bias is not None and c.has_input(bias))
+        return contraction(c, c.result, first[-1] if len(first) else 1, bias is not None and c.has_input(bias))
 
     return cost
 

@@ -197,10 +197,10 @@ def squeeze_units(c: InferenceContext, x: PartialTensor, axes: Sequence[int] | N
     """The tensor without its axes of size 1; with `axes`, counted from the front, only without those of these."""
     candidates = range(len(x.shape)) if axes is None else axes
     verdicts = [prove_unit(c, d) if i in candidates else False for i, d in enumerate(x.shape)]
-    left = [(d, verdict is None) for d, verdict in zip(x.shape, verdicts, strict=True) if not verdict]
+    remaining = [(d, verdict is None) for d, verdict in zip(x.shape, verdicts, strict=True) if not verdict]
     if None in verdicts:
-        raise c.unknowable_rank("it is undecided which axes have size 1", OptionalAxes(left))
-    return reshape_elements(x, Shape(d for d, _ in left))
+        raise c.unknowable_rank("it is undecided which axes have size 1", OptionalAxes(remaining))
+    return reshape_elements(x, Shape(d for d, _ in remaining))
 
 
 def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:

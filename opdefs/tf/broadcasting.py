@@ -6,7 +6,7 @@ from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.tf.common import align_dims, broadcast_binary_op_output_shape
 from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
-from shapeinf.lattice.joins import quick_broadcast
+from shapeinf.lattice.broadcasting import quick_broadcast
 from shapeinf.ops import InferenceContext
 
 

@@ -170,5 +170,5 @@ def svd(
     values = c.concatenate(lead, c.vector(inner))
     if not compute_uv:
         return values, c.scalar(), c.scalar()
-    left = _matrices(c, lead, rows, rows if full_matrices else inner)
-    return values, left, _matrices(c, lead, columns, columns if full_matrices else inner)
+    u = _matrices(c, lead, rows, rows if full_matrices else inner)
+    return values, u, _matrices(c, lead, columns, columns if full_matrices else inner)

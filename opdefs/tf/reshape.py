@@ -182,11 +182,11 @@ def transpose(c: TensorFlowContext, x: Value, perm: Value) -> PartialTensor:
 
 
 def _permute_known_axes(c: TensorFlowContext, x: Shape, axes: Sequence[int | None]) -> Shape:
-    """The shape for a permutation with unknown entries; the only unknown one is the axis that is left."""
-    left = [i for i in range(len(x)) if i not in axes]
-    if axes.count(None) == 1 and len(left) == 1:
-        axes = [left[0] if axis is None else axis for axis in axes]
-    sizes = {x[i] for i in left}
+    """The shape for a permutation with unknown entries; the only unknown one is the remaining axis."""
+    unused = [i for i in range(len(x)) if i not in axes]
+    if axes.count(None) == 1 and len(unused) == 1:
+        axes = [unused[0] if axis is None else axis for axis in axes]
+    sizes = {x[i] for i in unused}
     common = sizes.pop() if len(sizes) == 1 else None
 
     def size(position: int, axis: int | None) -> DimSize:

@@ -33,7 +33,7 @@ def sparse_add(
     b_shape: Value,
     thresh: Shape,
 ) -> SparseShapes:
-    """Sparse [*S], [*S], thresh [] -> a sparse [*S] with at most the values of both: small sums are left out."""
+    """Sparse [*S], [*S], thresh [] -> a sparse [*S] with at most the values of both: small sums are omitted."""
     count, rank = sparse_sizes(c, a_indices, a_values, a_shape.shape)
     count_b, rank_b = sparse_sizes(c, b_indices, b_values, b_shape.shape)
     rank = c.merge(rank, rank_b)

@@ -15,6 +15,7 @@ from shapeinf.checks.repairs import Candidates, likely_cause
 from shapeinf.checks.stale import summarize_stale
 from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic, register_code
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.session import nodes_behind, rows_with_errors
 from shapeinf.result import Result
 from shapeinf.solver.budget import CUT
@@ -33,7 +34,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     The first one is the nearest to the cause. One that follows from another comes after it and names its node as the
     `cause`. `ranges` has the dims with bounds of the user: a tensor that overflows within these is no mere note.
     """
-    with result.engine.lock:
+    with result.engine.lock, pause_garbage_collection():
         model = CheckedModel(result, ranges)
         static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
         misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}
@@ -68,10 +69,10 @@ def _without_consequences(diagnostics: Iterable[Diagnostic], model: CheckedModel
     """
     inference = model.result.engine.inference
     behind = nodes_behind(inference.compiled, rows_with_errors(inference))
-    names = {inference.compiled.step(index).site for index in behind}
+    names = {inference.compiled.step(index).node_name for index in behind}
     repeated = {inference.compiled.slots.get(name) for name in model.graph.repeated_constants}
     readers = [i for i, row in enumerate(inference.compiled.rows) if repeated and not repeated.isdisjoint(row[1])]
-    unclear = {inference.compiled.step(i).site for i in (*readers, *nodes_behind(inference.compiled, readers))}
+    unclear = {inference.compiled.step(i).node_name for i in (*readers, *nodes_behind(inference.compiled, readers))}
     diagnostics = (d for d in diagnostics if not d.code.startswith("C") or d.node not in unclear)
     return (d for d in diagnostics if d.code not in COMPARISONS or d.node not in names)
 

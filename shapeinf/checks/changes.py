@@ -183,7 +183,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
                 return number
             dims = list(computed.shape.dims)
             for axis in axes:
-                dims[axis] = fresh.store.assumable_size(f"{run.compiled.step(index).site}.{axis}")
+                dims[axis] = fresh.store.assumable_size(f"{run.compiled.step(index).node_name}.{axis}")
             runs.append((fresh, dims, list(computed.shape.dims)))
             return fresh.table.add(PartialTensor(computed.dtype, Shape(dims), None))
 
@@ -227,8 +227,8 @@ def _insert_number(slot: int, index: int, number: DimSize | None) -> Change:
             computed = integers_in(fresh.table.get(type_number))
             if computed is None:
                 return type_number
-            site = run.compiled.step(row).site
-            added = fresh.store.scope.fresh(f"{site}.{index}", 0) if number is None else number
+            node_name = run.compiled.step(row).node_name
+            added = fresh.store.scope.fresh(f"{node_name}.{index}", 0) if number is None else number
             runs.append((fresh, added))
             elements = [*(computed.elements or ())[:index], added, *(computed.elements or ())[index:]]
             return fresh.table.add(PartialTensor(computed.dtype, Shape([len(elements)]), elements))

@@ -45,14 +45,14 @@ def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
     known: dict[str, set[str]] = {}
     for domain, op, _ in dialect if inference.rejected else ():
         known.setdefault(domain, set()).add(op)
-    for (domain, op), site in inference.rejected.items():
+    for (domain, op), node_name in inference.rejected.items():
         if dialect.has_rule(domain, op) or dialect.lookup(domain, op, 0) is not None:
             continue
         near = _nearest(known, domain, op)
         if near is not None:
             wrong, right, kind = near
             message = f"no {kind} is named {wrong!r}; did you mean {right!r}?"
-            yield Diagnostic("error", MISSPELLED_OPERATOR, message, site, f"{domain}.{op}" if domain else op)
+            yield Diagnostic("error", MISSPELLED_OPERATOR, message, node_name, f"{domain}.{op}" if domain else op)
 
 
 def _nearest(known: Mapping[str, set[str]], domain: str, op: str) -> tuple[str, str, str] | None:

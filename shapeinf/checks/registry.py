@@ -32,7 +32,7 @@ def register_check(
 
     def register(check: Check) -> Check:
         checks = STATIC_CHECKS if static else CHECKS
-        checks[register_code(code, severities, title, explanation)] = check
+        checks[register_code(code, severities, title, explanation, owner=check.__module__)] = check
         return check
 
     return register

@@ -221,7 +221,7 @@ class _RepairSearch:
 
     def test_changes(self, step: NodeStep, changes: Iterable[Change]) -> None:
         """Test the changes of one node up to the first that leaves no failure; none where there was one already."""
-        if self.runs.affordable and all(r.node != step.site or r.remaining for r in self.repairs):
+        if self.runs.affordable and all(r.node != step.node_name or r.remaining for r in self.repairs):
             any(self._changes_outputs(step, change) and self._test(step, change) for change in changes)
 
     def _test(self, step: NodeStep, change: Change) -> bool:
@@ -229,9 +229,9 @@ class _RepairSearch:
         if outcome is None:
             return False
         remaining, text = outcome
-        if all(repair.node != step.site or repair.remaining > remaining for repair in self.repairs):
-            self.repairs = [repair for repair in self.repairs if repair.node != step.site]
-            self.repairs.append(Repair(step.site, step.operation.kind.op, text, remaining, change.weight))
+        if all(repair.node != step.node_name or repair.remaining > remaining for repair in self.repairs):
+            self.repairs = [repair for repair in self.repairs if repair.node != step.node_name]
+            self.repairs.append(Repair(step.node_name, step.operation.kind.op, text, remaining, change.weight))
         return remaining == 0
 
     def test_input(self, name: str, input_type: TensorType) -> None:
@@ -272,7 +272,7 @@ class _RepairSearch:
         if call is None or step.operation.bodies:
             return False
         try:
-            outcome = call.run(types, inference.initial_store.copy(), step.site, None)
+            outcome = call.run(types, inference.initial_store.copy(), step.node_name, None)
         except (ShapeInferenceError, ArithmeticError, LookupError, TypeError, ValueError):
             return False  # an attribute that the rule rejects
         if outcome.unknown is not None or len(outcome.types) < len(step.outputs):

@@ -53,5 +53,5 @@ def _report(model: CheckedModel, symbol: Dimension, precondition: Precondition) 
 
 
 def _is_reported(model: CheckedModel, precondition: Precondition) -> bool:
-    """Whether C101 reports the node, because few sizes are left."""
+    """Whether C101 reports the node, because few sizes remain."""
     return any(diagnostic.node == precondition.node for diagnostic in over_constrained_axes(model))

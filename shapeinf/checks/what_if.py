@@ -101,7 +101,7 @@ class WhatIfRuns:
     @property
     def affordable(self) -> bool:
         """Whether the budget allows another run."""
-        return self.spent < MAX_STEPS and self.model.budget.left > 0
+        return self.spent < MAX_STEPS and self.model.budget.remaining > 0
 
     @property
     def spent(self) -> int:
@@ -122,7 +122,7 @@ class WhatIfRuns:
             return None
         run = self.starts[step.index].fork(_apply_change(self.model.result.engine.inference.compiled, step, change))
         finish_node = _begin_at(run, step, change)
-        except_node = "" if change.prepare is None else step.site
+        except_node = "" if change.prepare is None else step.node_name
         run.progress = self._stop_at_new_errors(run, finish_node, except_node)
         try:
             run.run_straight(step.index)

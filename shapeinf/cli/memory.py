@@ -14,7 +14,8 @@ from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.formats.files import write_text
 from shapeinf.memory.sizes import parse_bytes
-from shapeinf.report.memory_report import MemorySummary, memory_lines, report_memory, summarize_memory, view_of_summary
+from shapeinf.report.memory_report import memory_lines, report_memory
+from shapeinf.report.memory_summary import MemorySummary, summarize_memory, view_of_summary
 
 
 @click.command(name="memory", cls=SectionedCommand)

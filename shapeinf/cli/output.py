@@ -1,7 +1,7 @@
 """Output and exit codes of commands: every text goes through `escape_unprintable`, every exit code is here.
 
 Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file cannot be read, written or run,
-130 Ctrl-C, 141 the reader of standard output has left.
+130 Ctrl-C, 141 the reader of standard output has closed it.
 """
 
 from __future__ import annotations

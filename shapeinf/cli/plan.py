@@ -13,7 +13,7 @@ from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.memory.planning import PLANNERS, load_plan, save_plan
-from shapeinf.report.memory_report import PlanCheck, plan_check_lines, plan_lines
+from shapeinf.report.plan_report import PlanCheck, plan_check_lines, plan_lines
 
 
 class _PlanCommand(SectionedCommand):

@@ -14,7 +14,7 @@ import attrs
 
 from shapeinf.constraints.records import Range
 from shapeinf.errors import Source
-from shapeinf.expr.atoms import Floor, Symbol
+from shapeinf.expr.atoms import Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.equations import has_no_root, pivot
 from shapeinf.expr.evaluation import Substitution
@@ -179,17 +179,11 @@ class _Writer(Substitution):
     def _order(self, atom: int) -> int:
         return self.symbols.get(atom, atom)
 
-    def atom(self, scope: Scope, number: int) -> DimSize:
-        atom, d = scope.atoms[number], scope.atom_dim(number)
-        if isinstance(atom, Symbol):
-            return self.values.get(d, d)
-        if not self.changes(d):
-            return d
-        if isinstance(atom, Floor):
-            top, bottom = self.dim(atom.numerator), self.dim(atom.denominator)
-            new = top // bottom
-            return self.back(top) // self.back(bottom) if self._contains_quotient(new) else new
-        args = [self.dim(a) for a in atom.args]
+    def floor(self, numerator: DimSize, denominator: DimSize) -> DimSize:
+        new = numerator // denominator
+        return self.back(numerator) // self.back(denominator) if self._contains_quotient(new) else new
+
+    def maximum(self, args: Sequence[DimSize]) -> DimSize:
         new = maximum(*args)
         return maximum(*map(self.back, args)) if self._contains_quotient(new) else new
 

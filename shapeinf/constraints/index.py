@@ -212,15 +212,15 @@ class ConstraintIndex:
         """The ids of all constraints that share a symbol with a canonical dim, or with another such constraint."""
         ids: set[int] = set()  # hashing a constraint takes long
         seen = set(d.symbols()) if isinstance(d, Dimension) else set()
-        left = list(seen)
-        while left:
-            for constraint in self.constraints_with(left.pop()):
+        pending = list(seen)
+        while pending:
+            for constraint in self.constraints_with(pending.pop()):
                 if id(constraint) not in ids:
                     ids.add(id(constraint))
                     expression = canon(constraint.expression)
                     new = expression.symbols() - seen if isinstance(expression, Dimension) else frozenset()
                     seen |= new
-                    left += new
+                    pending += new
         return ids
 
     def relations_with(self, d: DimSize) -> Iterator[Constraint]:

@@ -19,7 +19,7 @@ from shapeinf.expr.evaluation import simplify_maxima
 from shapeinf.expr.interval import Bound, Bounds, BoundsTable
 
 MAX_PIECES = 32
-"""Expressions with more pieces are left to isl."""
+"""isl decides expressions with more pieces."""
 
 _MAX_TRIMMED = 16
 """Sizes tried at each end of a range."""
@@ -53,13 +53,13 @@ def common_variable(dims: Iterable[DimSize]) -> Dimension | None:
     (a + b, None)
     """
     variable: Dimension | None = None
-    left = [d for d in dims if isinstance(d, Dimension)]
+    pending = [d for d in dims if isinstance(d, Dimension)]
     seen: set[DimSize] = set()
-    while left:
-        d = left.pop()
+    while pending:
+        d = pending.pop()
         linear, maxima = _split_maxima(d)
-        left += [a for atom in maxima for a in atom.args if isinstance(a, Dimension) and a not in seen]
-        seen.update(left)
+        pending += [a for atom in maxima for a in atom.args if isinstance(a, Dimension) and a not in seen]
+        seen.update(pending)
         primitive = _primitive(linear)
         if primitive is None:
             continue

@@ -70,13 +70,12 @@ class ConstraintStore:
         Solved equalities come first, then each narrowing of a range, then the pending ones.
         """
         self.scope.work += len(self.solved) + len(self.ranges)
-        for symbol, value in self.solved.items():
-            if beyond is None or symbol not in beyond.solved:
-                yield Constraint("equality", self.sources[symbol], operands=(symbol, value))
-        for atom, known in self.ranges.items():
-            earlier = None if beyond is None else beyond.ranges.get(atom)
-            if known is not earlier:
-                yield from known.constraints(self.scope.atom_dim(atom), earlier)
+        solved, ranges = ({}, {}) if beyond is None else (beyond.solved, beyond.ranges)
+        for symbol in [symbol for symbol in self.solved if symbol not in solved]:
+            yield Constraint("equality", self.sources[symbol], operands=(symbol, self.solved[symbol]))
+        earlier = ranges.get
+        for atom in [atom for atom, known in self.ranges.items() if earlier(atom) is not known]:
+            yield from self.ranges[atom].constraints(self.scope.atom_dim(atom), earlier(atom))
         yield from self.pending(beyond)
 
     def pending(self, beyond: ConstraintStore | None = None) -> Iterator[Constraint]:
@@ -250,7 +249,7 @@ class ConstraintStore:
         """Add `expression >= 0`, the condition of a branch. Raises Contradiction when it cannot hold.
 
         Each argument of a minimum is at least 0; two that are opposite are an equality. Of a maximum the arguments that
-        are negative for certain say nothing. What is left may decide maxima.
+        are negative for certain say nothing. What remains may decide maxima.
         """
         parts = [-part for part in expand_maximum(-self.canon(expression))]
         before = self.conditions
@@ -299,7 +298,7 @@ class ConstraintStore:
                 self._add_congruence(e, divisor, source, message)
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
-        """Set (not narrow) the bounds of the unknown of a site; those of a join may widen until its loop ends."""
+        """Set (not narrow) the bounds of the unknown of a node; those of a join may widen until its loop ends."""
         known = self.ranges.get(symbol.atom)
         if known is None or known.bounds != bounds:
             self.ranges[symbol.atom] = Range(bounds, source)

@@ -38,10 +38,11 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
     fixpoint, the last one where it was unrolled.
     """
     for where, states in _bodies(inference):
+        added = [c for c in new_constraints(*states) if not inference.store.implies(c)]
+        if not added:
+            continue
         store = inference.store.copy()
-        for constraint in new_constraints(*states):
-            if inference.store.implies(constraint):
-                continue
+        for constraint in added:
             with suppress(ShapeError):  # the rest of the graph contradicts it
                 store.add(constraint)
         reader = PreconditionReader(inference, budget, inference.store, store)
@@ -55,8 +56,8 @@ def _bodies(inference: Inference) -> Iterator[tuple[str, States]]:
     """For each body that may not run a description, and the stores before and after its run."""
     for run in walk_runs(inference):
         if run.outer is not None and run.step is not None and run.inference.undone is not None:
-            site = run.outer.inference.path + run.step.site
-            yield f"{run.name} of {run.step.operation.kind.op} '{site}'", run.inference.undone
+            node_name = run.outer.inference.path + run.step.node_name
+            yield f"{run.name} of {run.step.operation.kind.op} '{node_name}'", run.inference.undone
 
 
 def _is_on_inputs(precondition: Precondition, reader: PreconditionReader) -> bool:
@@ -70,7 +71,7 @@ def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Pr
     """The preconditions, none of which follows from an assumption that need not hold.
 
     Where some may, the requirements are read from an inference that assumes nothing, and an assumption that follows
-    from them is left out.
+    from them is omitted.
     """
     if not _follow_from_assumptions(preconditions):
         return preconditions

@@ -153,14 +153,14 @@ class Origins:
         self.inference = inference
         self._origins: dict[str, Origin] | None = None
 
-    def find(self, site: str) -> Origin | None:
+    def find(self, node_name: str) -> Origin | None:
         """The node of this name; None where there is none."""
         if self._origins is None:
             self._origins = {}
             for run in walk_runs(self.inference):
                 for step in run.inference.compiled.steps:
-                    self._origins.setdefault(run.inference.path + step.site, Origin(run.inference, step))
-        return self._origins.get(site)
+                    self._origins.setdefault(run.inference.path + step.node_name, Origin(run.inference, step))
+        return self._origins.get(node_name)
 
     def chain(self, node: str, terms: Sequence[DimSize]) -> tuple[str, ...]:
         """The way from an axis that a node reads back to an input with a symbol of `terms`, a line for each step."""

@@ -78,9 +78,9 @@ class PreconditionReader:
             )
             least[symbol] = low + (rest - low) % modulus
         for precondition in preconditions:
-            left = merged.get(id(precondition), precondition)
-            if left is not None and not _is_below(left, least):
-                yield left
+            replaced = merged.get(id(precondition), precondition)
+            if replaced is not None and not _is_below(replaced, least):
+                yield replaced
 
     def format(self, d: DimSize) -> str:
         """A dim as text, with the labels of axes that have no name."""
@@ -272,8 +272,8 @@ class PreconditionReader:
         undecided = [i for i, verdict in enumerate(verdicts) if verdict is None] or range(len(clauses))
         parts = constraint.template.split(" or ")
         text = " or ".join(parts[i] for i in undecided).format(*map(self.format, operands))
-        left = tuple(clauses[i] for i in undecided)
-        yield from self._precondition("alternative", text, constraint.source, *operands, clauses=left)
+        remaining = tuple(clauses[i] for i in undecided)
+        yield from self._precondition("alternative", text, constraint.source, *operands, clauses=remaining)
 
     def _read_advice(self) -> Iterator[Precondition]:
         for relation in self.store.advice:

@@ -59,12 +59,12 @@ class LegalSizes:
 
     def __str__(self) -> str:
         """The pieces as text."""
-        left = (
+        untried = (
             f" ({', '.join(map(_format_piece, pieces(self.untried)))} not tried: {cut_text('solve(work=...)')})"
             if self.untried
             else ""
         )
-        return f"{self.name} in " + (", ".join(map(_format_piece, self.pieces)) or "nothing") + left
+        return f"{self.name} in " + (", ".join(map(_format_piece, self.pieces)) or "nothing") + untried
 
 
 def pieces(values: Sequence[int]) -> Iterator[range]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import attrs
@@ -10,19 +11,16 @@ import attrs
 from shapeinf.cost.node_costs import NodeCosts, RunCost
 from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost, Uncounted, sum_amounts
 from shapeinf.cost.repetition import repeat
-from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.records import Repetition
-from shapeinf.engine.runs import Calls, body_path, callee, captured_slots, trips
-from shapeinf.errors import LimitError, NotKnown
+from shapeinf.engine.runs import Calls, argument_slots, body_path, callee, captured_slots, check_expansion, trips
+from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path
 from shapeinf.lattice import HandleType, TensorType, Type
 from shapeinf.solver.long_dims import is_long, product_of
-
-MAX_NODES_IN_BODIES = 150_000
-"""Limit on the nodes of bodies: functions that call others twice double them at every level."""
 
 _CYCLE = "it is in a cycle, whose number of iterations is not known"
 _PER_RUN = FIELDS[:4]
@@ -98,7 +96,8 @@ class _Walk:
         self.calls.enter(instance.run)
         for index in range(len(compiled.rows)):
             self.node(instance, compiled.step(index))
-        for index in _cyclic(compiled):
+        cycles = [group for group in compiled.groups or () if compiled.is_cycle(group)]
+        for index in itertools.chain(*cycles):
             row = instance.rows.get((instance.path, index))
             if row is not None:
                 row.reason = _CYCLE
@@ -107,16 +106,15 @@ class _Walk:
         """Visit one node, its bodies after it."""
         if instance.path:
             self.inner_nodes += 1
-            if self.inner_nodes > MAX_NODES_IN_BODIES:
-                text = f"bodies and functions expand to more than {MAX_NODES_IN_BODIES} nodes, too many to count"
-                raise LimitError(text, node=instance.path + step.site)
+            check_expansion(self.inner_nodes, instance.path + step.node_name)
         run, operation = instance.run, step.operation
         called = self.callee(run, step)
         if called is not None:
             self.call(instance, step, called)
             return
         row = instance.rows.setdefault(
-            (instance.path, step.index), _Row(instance.path + step.site, operation.kind.op, bounded=instance.bounded)
+            (instance.path, step.index),
+            _Row(instance.path + step.node_name, operation.kind.op, bounded=instance.bounded),
         )
         conditional = run.compiled.conditional
         row.bounded |= conditional is not None and conditional[step.index]
@@ -152,12 +150,10 @@ class _Walk:
 
     def call(self, instance: _Instance, step: NodeStep, callee: Inference) -> None:
         """Visit a function on the values of its caller."""
-        compiled = callee.compiled
         weights = self.constants(callee)
-        for name, slot in zip(compiled.graph.inputs, step.arguments, strict=False):
-            if slot != MISSING:
-                weights[compiled.slots[name]] = instance.weights[slot]
-        path = f"{instance.path}{step.site}/"
+        for argument, slot in argument_slots(step, callee.compiled):
+            weights[argument] = instance.weights[slot]
+        path = f"{instance.path}{step.node_name}/"
         self.run(attrs.evolve(instance, run=callee, path=path, weights=weights))
 
     def bodies(self, instance: _Instance, step: NodeStep, cost: RunCost, row: _Row) -> None:
@@ -192,7 +188,7 @@ class _Walk:
         for number, item in enumerate(uncounted):
             inner = _Row(item.node, item.op)
             inner.reason, inner.unsized = ("", item.reason) if item.amount else (item.reason, "")
-            instance.rows[f"{instance.path}{step.site}/", -1 - number] = inner
+            instance.rows[f"{instance.path}{step.node_name}/", -1 - number] = inner
         if row.name not in self.branches:
             labeled = {body_path("", step, name).split("/")[-2]: table.total for name, table in tables.items()}
             self.branches[row.name] = Branches(row.name, row.op, labeled)
@@ -251,14 +247,6 @@ def _is_parameter(step: NodeStep, position: int, dtype: str | None) -> bool:
     """Whether a weight is data, and not a shape, an index or a mask: integers of which the rule reads the contents."""
     call = step.operation.call
     return dtype != "bool" and not (dtype in ("int32", "int64") and call is not None and call.reads(position))
-
-
-def _cyclic(compiled: CompiledGraph) -> Iterator[int]:
-    """The nodes in cycles."""
-    for group in compiled.groups or ():
-        _, inputs, outputs, _ = compiled.rows[group[0]]
-        if len(group) > 1 or not set(inputs).isdisjoint(slot for slot in outputs if slot != UNUSED):
-            yield from group
 
 
 def _amounts(cost: RunCost) -> Amounts:

@@ -42,7 +42,7 @@ def pair_values(old: Graph, new: Graph) -> list[ValuePair]:
     """The inputs, outputs and other values of two models.
 
     They correspond by name. The values of a traced graph have only numbers: its inputs and outputs correspond by
-    position, and the others by the names of their nodes; those are left out if the dialects differ.
+    position, and the others by the names of their nodes; those are omitted if the dialects differ.
     """
     if old.traced or new.traced:
         return [*_pair_by_position(old, new), *_pair_by_node(old, new)]

@@ -14,7 +14,7 @@ import attrs
 from shapeinf.constraints.common import add_common
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
-from shapeinf.engine.diagnostics import violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.propagate import run
 from shapeinf.engine.records import Repetition
@@ -29,6 +29,9 @@ from shapeinf.sharing import cached_property
 
 MAX_CALLS = 64
 """The most calls of functions inside one another."""
+
+STEPS_PER_UNDONE_RUN = 200
+"""The steps of the start and end of a body that may not run: copies of the store, and what bodies have in common."""
 
 
 @attrs.define(eq=False, slots=False)
@@ -109,6 +112,7 @@ class BoundBody:
             return [canonicalize(store, output) for output in output_types(child)]
         finally:
             store.certain = certain
+            store.scope.work += STEPS_PER_UNDONE_RUN
             if before.differs_from(store):
                 child.undone = entered, store.copy()
             outer.restore_store(before)
@@ -144,8 +148,8 @@ class BoundBody:
     @property
     def failure(self) -> str:
         """See `shapeinf.ops.Body`."""
-        violation = next((note for note, certain in violations(self._last) if certain), None)
-        return "" if violation is None else f"'{violation.node}': {violation.message}"
+        certain = certain_violations(self._last)
+        return f"'{certain[0].node}': {certain[0].message}" if certain else ""
 
     def require_common(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""
@@ -153,7 +157,7 @@ class BoundBody:
         first, second = self._last.undone, other._last.undone
         if first is not None and second is not None:
             source = Source(
-                self.outer.path + self.step.site, "one of the branches runs, and neither accepts other sizes"
+                self.outer.path + self.step.node_name, "one of the branches runs, and neither accepts other sizes"
             )
             add_common(self.outer.store, first, second, source)
 
@@ -166,8 +170,8 @@ class BoundBody:
         if callee.function in calling and not certain:
             raise NotKnown(f"the function {callee.function[1]} calls itself")
         if len(calling) >= MAX_CALLS:
-            site = self.outer.path + self.step.site
-            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=site)
+            node_name = self.outer.path + self.step.node_name
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=node_name)
         return (*calling, callee.function)
 
     @property
@@ -228,9 +232,9 @@ class Bodies:
         operation = step.operation
         key = operation.body or (operation.kind.domain, operation.kind.op, "")
         if key in outer.call_stack:
-            raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
+            raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.node_name)
         if len(outer.call_stack) >= MAX_CALLS:
-            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=outer.path + step.site)
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=outer.path + step.node_name)
         compiled = _definition(outer, step, types)
         if compiled is None:
             return None
@@ -261,7 +265,7 @@ def _create_child(
     outer: Inference, step: NodeStep, compiled: CompiledGraph, certain: bool, label: str = ""
 ) -> Inference:
     """A new inference of an inner graph, with its constants set; its path is that of the node and the label."""
-    path = f"{outer.path}{step.site}/{label}/" if label else f"{outer.path}{step.site}/"
+    path = f"{outer.path}{step.node_name}/{label}/" if label else f"{outer.path}{step.node_name}/"
     child = Inference(
         compiled, outer.store, outer.strict, body_runner=outer.body_runner, outer=outer, path=path, certain=certain
     )

@@ -57,12 +57,12 @@ def iterate_producers(inference: Inference) -> Iterator[tuple[str, Producer]]:
     graph, names, operations = compiled.graph, compiled.names, compiled.operations
     yield from ((name, INPUT) for name in graph.inputs if name not in graph.constants)
     for index in compiled.file_order:
-        key, inputs, outputs, site = compiled.rows[index]
+        key, inputs, outputs, node_name = compiled.rows[index]
         for slot in outputs:
             if slot != UNUSED:
-                site = site or names[slot]
+                node_name = node_name or names[slot]
                 constant = not inputs and _has_elements(inference, slot)
-                yield names[slot], Producer(operations[key].kind.op, site, constant)
+                yield names[slot], Producer(operations[key].kind.op, node_name, constant)
 
 
 def count_computed_values(inference: Inference) -> int:
@@ -130,11 +130,11 @@ def _values(body: _Body) -> Iterator[tuple[str, TensorInfo]]:
             yield path + name, tensor_info(joined)
 
 
-def _join(run: Inference, a: Type | None, b: Type | None, site: str) -> Type | None:
+def _join(run: Inference, a: Type | None, b: Type | None, label: str) -> Type | None:
     if a is None or b is None:
         return b if a is None else a
     if a == b:
         return a
     if isinstance(a, SequenceType) != isinstance(b, SequenceType) or a.kind != b.kind:
         return PartialTensor(None, Shape.unknown(), None)
-    return relax_type(run.store.relaxer, a, b, site)
+    return relax_type(run.store.relaxer, a, b, label)

@@ -155,7 +155,7 @@ class NodeStep:
         return self.compiled.node(self.index)
 
     @property
-    def site(self) -> str:
+    def node_name(self) -> str:
         """The name of the node in unknowns and sources: its own, else that of its first output, else the operator."""
         name = self.compiled.rows[self.index][3]
         if name:
@@ -218,6 +218,11 @@ class CompiledGraph:
         """The node at an index, compiled."""
         key, inputs, outputs, _ = self.rows[index]
         return NodeStep(self, index, self.operations[key], inputs, outputs)
+
+    def is_cycle(self, group: Sequence[int]) -> bool:
+        """Whether a group is a cycle: several nodes, or one that reads its own output."""
+        _, inputs, outputs, _ = self.rows[group[0]]
+        return len(group) > 1 or any(slot in inputs for slot in outputs if slot != UNUSED)
 
     def node(self, index: int) -> Node:
         """The node at an index, as the file has it."""

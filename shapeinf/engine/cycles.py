@@ -1,8 +1,8 @@
 """Cycles of a graph, such as the loops of TensorFlow's version 1: their nodes run until no type changes (a fixpoint).
 
 An inference runs the nodes of a cycle again and again, in order, where an input has changed; a value that no node has
-computed yet is absent (bottom). Joins relax the types of iterations at their *site*. The bounds of a site widen a few
-times at most, and a node that still changes is relaxed at its own site, so that the iterations end.
+computed yet is absent (bottom). Joins relax the types of iterations at *join points*, whose bounds widen a few
+times at most, and the outputs of a node that still changes are joined at the node itself, so that the iterations end.
 
 The values behind a cycle that is a loop (see `frames`) follow by the rule of loops of functions.
 """
@@ -26,16 +26,15 @@ from shapeinf.ops import Body, InferenceContext
 from shapeinf.ops.opdef import LoopRule
 
 MAX_VISITS = 64
-"""Visits of one node after which its outputs are relaxed at its own site."""
+"""Visits of one node after which its outputs are joined at the node itself."""
 
 
 def run_group(inference: Inference, group: list[int]) -> None:
     """Run a single node, or the nodes of a cycle."""
-    step = inference.compiled.step(group[0])
-    if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
-        inference.visit(step)
-    else:
+    if inference.compiled.is_cycle(group):
         run_cycle(inference, group)
+    else:
+        inference.visit(inference.compiled.step(group[0]))
 
 
 def run_cycle(inference: Inference, group: list[int]) -> None:
@@ -53,8 +52,8 @@ def run_cycle(inference: Inference, group: list[int]) -> None:
 def _iterate(inference: Inference, group: list[int]) -> None:
     """Visit the nodes of a worklist, in order, until it is empty.
 
-    When the bounds of a site widen, what was proved under the narrower ones may not hold: the store returns to its
-    state at the start, and all nodes run again.
+    When the bounds of a join point widen, what was proved under the narrower ones may not hold: the store returns to
+    its state at the start, and all nodes run again.
     """
     store, before = inference.store, inference.store.copy()
     consumers = inference.compiled.dependents
@@ -90,7 +89,7 @@ def _is_ready(inference: Inference, step: NodeStep) -> bool:
 
 
 def leave_loop(inference: Inference, group: list[int]) -> None:
-    """Infer the values behind the loop that a cycle is, whose nodes have run; other cycles are left alone."""
+    """Infer the values behind the loop that a cycle is, whose nodes have run; other cycles are skipped."""
     frame = find_frame(inference.compiled, group)
     if frame is None:
         return
@@ -102,7 +101,7 @@ def leave_loop(inference: Inference, group: list[int]) -> None:
         return
     rule: LoopRule = op_def.loop
     context = op_def.context or InferenceContext
-    c = context(op_def, (), {}, inference.store, f"{inference.path}{step.site}")
+    c = context(op_def, (), {}, inference.store, f"{inference.path}{step.node_name}")
     test = FrameBody(inference, frame, [frame.condition])
     trip = FrameBody(inference, frame, [header.next for header in frame.headers])
     before = inference.store.copy()
@@ -180,14 +179,14 @@ class FrameBody:
         """The rows that the outputs need, in order; those of an inner loop together."""
         compiled, rows = self.outer.compiled, set(self.frame.rows)
         needed: set[int] = set()
-        left = [compiled.producers[slot] for slot in self.outputs]
-        while left:
-            index = left.pop()
+        pending = [compiled.producers[slot] for slot in self.outputs]
+        while pending:
+            index = pending.pop()
             if index in rows and index not in needed:
                 assert index is not None
                 needed.add(index)
-                left += [compiled.producers[slot] for slot in compiled.rows[index][1] if slot != MISSING]
-                left += [compiled.producers[slot] for slot, _ in compiled.guards.rows.get(index, ())]
+                pending += [compiled.producers[slot] for slot in compiled.rows[index][1] if slot != MISSING]
+                pending += [compiled.producers[slot] for slot, _ in compiled.guards.rows.get(index, ())]
         readers = {
             index: [
                 reader

@@ -95,7 +95,7 @@ def unused_sizes(inference: Inference) -> Iterator[Diagnostic]:
         more = f", nor {others} more declared size{'s' * (others > 1)}" if others else ""
         message = f"the declared size of {label} ({declared}) is not used{more}: it would fix {store.canon(inferred)}"
         step = inference.compiled.step(row)
-        yield Diagnostic("warning", S122, message, step.site, str(step.operation))
+        yield Diagnostic("warning", S122, message, step.node_name, str(step.operation))
 
 
 def build_refiners(inference: Inference, reader: InputReader, usage: Usage, sizes: InputSizes) -> dict[int, Refine]:
@@ -320,12 +320,12 @@ class Refiner:
         if not self.usage.compare:
             return
         step = inference.compiled.step(index)
-        site, op = inference.path + step.site, str(step.operation)
+        node_name, op = inference.path + step.node_name, str(step.operation)
         message = f"{declared} differs from the inferred one ({inferred})"
         if inference.strict:
             error = ShapeError(message, code="S120")
-            error.node, error.op = site, step.operation.kind.op
+            error.node, error.op = node_name, step.operation.kind.op
             error.location = inference.compiled.graph.locations.get(step.node.name, "")
             raise error
-        note = Diagnostic("warning", "S120", message, site, op, tensor=self.name)
+        note = Diagnostic("warning", "S120", message, node_name, op, tensor=self.name)
         inference.node_diagnostics.setdefault(index, []).append(note)

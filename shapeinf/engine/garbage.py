@@ -1,4 +1,4 @@
-"""Pauses of Python's garbage collector during an inference, which creates many objects and little garbage."""
+"""Pauses of Python's garbage collector during inferences and long queries: many new objects, and little garbage."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _pace = _Pace()
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Pause garbage collection while the context is open, for one inference at a time.
+    """Pause garbage collection while the context is open, for one inference or query at a time.
 
     Afterwards the new objects count as old (they are frozen and unfrozen at once), so that no young collection visits
     them. Python rarely collects old objects, so a full collection runs here from time to time: before an inference,
     when earlier results may be garbage, and not after one, whose objects are all in use. A program that disables
-    collections, or freezes objects of its own, is left alone.
+    collections, or freezes objects of its own, stays unchanged.
     """
     running = gc.isenabled()
     if running and gc.get_freeze_count() == 0:

@@ -283,17 +283,17 @@ class Inference:
                 number = self.refiners[slot](self, number, step.index)
             old = self.table.canonical[self.numbers[slot]]
             if relax and old:
-                number = self._join(old, number, f"{self.path}{step.site}:{slot}")
+                number = self._join(old, number, f"{self.path}{step.node_name}:{slot}")
             if old != self.table.canonical[number]:
                 self.numbers[slot] = number
                 changed.append(slot)
         return changed
 
-    def _join(self, a: int, b: int, site: str) -> int:
-        """The join of two types at a site, by number."""
+    def _join(self, a: int, b: int, label: str) -> int:
+        """The join of two types, by number."""
         left, right = self.table.get(a), self.table.get(b)
         assert left is not None and right is not None
-        return self.table.add(relax_type(self.store.relaxer, left, right, site))
+        return self.table.add(relax_type(self.store.relaxer, left, right, label))
 
     def type_of(self, slot: int) -> Type | None:
         """The type of a slot, in canonical form; None for a value that no node has computed."""
@@ -418,14 +418,14 @@ class Inference:
 
     def _handle_error(self, error: ShapeError, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         """The outputs of a node that failed: unknown, with a diagnostic. Raises the error in strict mode."""
-        site = self.path + step.site
+        node_name = self.path + step.node_name
         if error.node is None:
-            error.node, error.op = site, step.operation.kind.op
+            error.node, error.op = node_name, step.operation.kind.op
         may_raise = self.certain or (error.code != "S101" and not self._conditional)
         if self.strict and may_raise:  # a branch with an error may never run
             error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
             raise error
-        note = error.as_diagnostic(site, str(step.operation), self.operands(step))
+        note = error.as_diagnostic(node_name, str(step.operation), self.operands(step))
         return self._set_unknown(step, note, types, error.outputs)
 
     def _apply_rule(
@@ -438,14 +438,14 @@ class Inference:
         bodies: Mapping[str, Body] | None = None,
     ) -> Sequence[int]:
         """The numbers of the output types of a rule; unknown with a diagnostic (S301) where the rule itself fails."""
-        site = self.path + (row[3] or self.compiled.step(index).site)
+        node_name = self.path + (row[3] or self.compiled.step(index).node_name)
         try:
             if operation.changes_conditions:
                 outcome = call.run(
-                    types, self.store, site, conditions=truths_of_join(index, self.compiled.guards, self.type_of)
+                    types, self.store, node_name, conditions=truths_of_join(index, self.compiled.guards, self.type_of)
                 )
             else:
-                outcome = call.run(types, self.store, site, bodies)
+                outcome = call.run(types, self.store, node_name, bodies)
             add, outputs = self.table.add, outcome.types
             numbers = [add(outputs[0])] if len(outputs) == 1 else [add(output) for output in outputs]
         except (ShapeError, ModelError):
@@ -453,7 +453,7 @@ class Inference:
         except Exception as error:  # an error of one rule must not stop the inference
             message = f"the rule of this operator failed: {type(error).__name__}: {error}"
             step = self.compiled.step(index)
-            note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
+            note = Diagnostic("error", "S301", message, node_name, str(operation), self.operands(step))
             return self._set_unknown(step, note, types)
         reported = outcome.warnings or outcome.violations
         if outcome.fresh or reported:
@@ -475,7 +475,9 @@ class Inference:
         )
         for severity, errors in severities:
             for error in errors:
-                note = error.as_diagnostic(self.path + step.site, str(step.operation), self.operands(step), severity)
+                note = error.as_diagnostic(
+                    self.path + step.node_name, str(step.operation), self.operands(step), severity
+                )
                 self.node_diagnostics.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
@@ -495,12 +497,12 @@ class Inference:
 
         Raises UnknownOperatorError in strict mode.
         """
-        operation, site = step.operation, self.path + step.site
+        operation, node_name = step.operation, self.path + step.node_name
         if self.strict:
-            raise UnknownOperatorError(site, str(operation))
+            raise UnknownOperatorError(node_name, str(operation))
         cause = "operator is not known" if operation.op_def is None else "operator has no shape rule"
-        note = Diagnostic("warning", "S201", f"{cause}: its outputs are unknown", site, str(operation))
-        if self.rejected.setdefault((operation.kind.domain, operation.kind.op), site) != site:
+        note = Diagnostic("warning", "S201", f"{cause}: its outputs are unknown", node_name, str(operation))
+        if self.rejected.setdefault((operation.kind.domain, operation.kind.op), node_name) != node_name:
             self.created_unknowns = True
             self.reasons[step.index] = note.message
             return self._unknown_outputs(step, types)
@@ -535,7 +537,9 @@ class Inference:
         if any(getattr(t, "shape", None) is not None and t.shape.dims is None for t in types):  # type: ignore[union-attr]
             return
         message = f"the shape of {', '.join(o for o in step.node.outputs if o)} is unknown: {reason}"
-        note = Diagnostic("warning", "S202", message, self.path + step.site, str(step.operation), self.operands(step))
+        note = Diagnostic(
+            "warning", "S202", message, self.path + step.node_name, str(step.operation), self.operands(step)
+        )
         self.node_diagnostics.setdefault(step.index, []).append(note)
 
     def operands(self, step: NodeStep) -> tuple[str, ...]:
@@ -545,7 +549,9 @@ class Inference:
             if slot == MISSING:
                 continue
             producer = self.compiled.producers[slot]
-            origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
+            origin = (
+                f"from {self.compiled.step(producer).node_name}" if producer is not None else "an input or constant"
+            )
             lines.append(f"{name}  {self.type_of(slot)!r}   {origin}")
         return tuple(lines)
 

@@ -1,8 +1,12 @@
 """The tree of runs of an inference: the bodies of nodes and the functions that nodes call, each with its trips.
 
-Memory, cost, contract, explanations and diagnostics walk it. A node has a last run of each body (`Inference.children`),
-with the trips before it that count as well, and *further* runs, for inputs that are certain to occur. Of equal calls of
-a function only the first one ran. Values and nodes of a body are named by a path (`body_path`).
+A node has a last run of each body (`Inference.children`), with the trips before it that count as well, and *further*
+runs, for inputs that are certain to occur. Of equal calls of a function only the first one ran. Values and nodes of a
+body are named by a path (`body_path`).
+
+Contract, explanations and diagnostics iterate over it (`walk_runs`, `walk_nodes`). Memory, cost and the checks of
+schemas pass what they know of values into each body and back out of it, so each is a recursion of its own over nodes,
+with the functions at the end of this module.
 """
 
 from __future__ import annotations
@@ -15,8 +19,12 @@ import attrs
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.type_table import canonicalize
-from shapeinf.graph import FunctionKey, FunctionReference
+from shapeinf.errors import LimitError
+from shapeinf.graph import MISSING, FunctionKey, FunctionReference
 from shapeinf.lattice import Type
+
+MAX_NODES_IN_BODIES = 150_000
+"""Limit on the nodes of bodies: functions that call others twice double them at every level."""
 
 ItemT = TypeVar("ItemT")
 
@@ -83,8 +91,10 @@ def _inner_runs(run: Run) -> Iterator[Run]:
     return (inner for index in sorted(run.inference.children) for inner in run.inner(index))
 
 
-def walk_nodes(inference: Inference, indices: Callable[[Inference], Iterable[int]]) -> Iterator[tuple[Run, int]]:
-    """Nodes by run and index, each followed by those in its bodies, of further runs too.
+def walk_nodes(
+    inference: Inference, indices: Callable[[Inference], Iterable[int]], enter: Callable[[Run], bool] = lambda run: True
+) -> Iterator[tuple[Run, int]]:
+    """Nodes by run and index, each followed by those in its bodies, of further runs too; `enter` may exclude some runs.
 
     `indices` are those of the nodes of a run that are of interest, besides those with bodies.
     """
@@ -95,7 +105,7 @@ def walk_nodes(inference: Inference, indices: Callable[[Inference], Iterable[int
 
     def inner(node: tuple[Run, int]) -> Iterator[tuple[Run, int]]:
         run, index = node
-        return (item for body in run.inner(index, further=True) for item in nodes(body))
+        return (item for body in filter(enter, run.inner(index, further=True)) for item in nodes(body))
 
     return walk(nodes(Run(inference)), inner)
 
@@ -115,6 +125,13 @@ def captured_slots(step: NodeStep, body: CompiledGraph) -> Iterator[tuple[int, i
             yield body.slots[name], slot
 
 
+def argument_slots(step: NodeStep, function: CompiledGraph) -> Iterator[tuple[int, int]]:
+    """For each argument of a call its slot in the function and outside."""
+    for name, slot in zip(function.graph.inputs, step.arguments, strict=False):
+        if slot != MISSING:
+            yield function.slots[name], slot
+
+
 def type_in(run: Inference, number: int) -> Type | None:
     """A type, by number, under the constraints of a run, which hold where the body runs."""
     value = run.table.get(number)
@@ -126,7 +143,7 @@ def body_path(path: str, step: NodeStep, body: str) -> str:
     operation = step.operation
     label = "" if operation.op_def is None else operation.op_def.label(body)
     label = label or (body if len(operation.bodies) > 1 else "")
-    return f"{path}{step.site}/{label}/" if label else f"{path}{step.site}/"
+    return f"{path}{step.node_name}/{label}/" if label else f"{path}{step.node_name}/"
 
 
 def callee(operation: Operation) -> str:
@@ -134,6 +151,13 @@ def callee(operation: Operation) -> str:
     if operation.body is not None:
         return operation.kind.op
     return "" if operation.op_def is None else operation.op_def.calls or ""
+
+
+def check_expansion(count: int, node: str) -> None:
+    """Raise LimitError at a node where the bodies and functions up to it have too many nodes."""
+    if count > MAX_NODES_IN_BODIES:
+        message = f"bodies and functions expand to more than {MAX_NODES_IN_BODIES} nodes, too many to count"
+        raise LimitError(message, node=node)
 
 
 class Calls:

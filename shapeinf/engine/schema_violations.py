@@ -19,7 +19,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.runs import captured_slots, walk_runs
+from shapeinf.engine.runs import captured_slots
 from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, DeclaredType, Graph
@@ -51,7 +51,7 @@ class SchemaViolation:
 
     index: int
     error: ShapeError
-    site: str
+    subject: str
     op: str = ""
     operands: tuple[str, ...] = ()
     location: str = ""
@@ -60,8 +60,8 @@ class SchemaViolation:
     @property
     def diagnostic(self) -> Diagnostic:
         """The diagnostic, an error."""
-        note = self.error.as_diagnostic(self.site if self.op else "", self.op, self.operands)
-        return attrs.evolve(note, tensor=self.tensor if self.op else self.site, location=self.location)
+        note = self.error.as_diagnostic(self.subject if self.op else "", self.op, self.operands)
+        return attrs.evolve(note, tensor=self.tensor if self.op else self.subject, location=self.location)
 
 
 class SchemaViolations:
@@ -73,6 +73,8 @@ class SchemaViolations:
         """The violations of a run of a graph, by the id of its inference."""
         self._doubtful: dict[int, set[int]] = {}
         self._mistyped: dict[int, set[str]] = {}
+        self._wrong: set[int] = set()
+        """The runs with a violation, in themselves or in a body, by the ids of their inferences."""
         self._clean: set[Key] = set()
         self._copies: dict[int, Inference] = {}
         self._texts: dict[int, list[str | None]] = {}
@@ -100,7 +102,7 @@ class SchemaViolations:
 
     def has_any(self, inference: Inference) -> bool:
         """Whether a run or one of its bodies has a violation."""
-        return any(self.of(run.inference) for run in walk_runs(inference))
+        return id(inference) in self._wrong
 
     def __iter__(self) -> Iterator[SchemaViolation]:
         """All violations."""
@@ -131,6 +133,8 @@ class SchemaViolations:
                 result += self._check_calls(inference, index, doubtful, scopes, violations)
         if self._compare_declared:
             result += self._check_declarations(inference, doubtful)
+        if result:
+            self._wrong.add(id(inference))
 
     def _check_calls(
         self,
@@ -154,6 +158,7 @@ class SchemaViolations:
                     error = ShapeError(note.message, code=note.code, help=note.help)
                     result.append(_violation_of(inference, step, error))
         if in_bodies or result:
+            self._wrong.add(id(inference))
             doubtful.update(step.outputs)
         return result
 
@@ -274,7 +279,7 @@ def first_schema_violation(inference: Inference) -> ShapeError | None:
     error = violation.error
     error.location = violation.location
     if violation.op:
-        error.node, error.op = violation.site, violation.op.partition(" (")[0]
+        error.node, error.op = violation.subject, violation.op.partition(" (")[0]
     return error
 
 
@@ -286,8 +291,8 @@ def _has_unknown_operand(inference: Inference, step: NodeStep) -> bool:
 def _violation_of(inference: Inference, step: NodeStep, error: ShapeError) -> SchemaViolation:
     """The violation of a node."""
     location = inference.compiled.graph.locations.get(step.node.name, "")
-    site, operands = inference.path + step.site, inference.operands(step)
-    return SchemaViolation(step.index, error, site, str(step.operation), operands, location)
+    subject, operands = inference.path + step.node_name, inference.operands(step)
+    return SchemaViolation(step.index, error, subject, str(step.operation), operands, location)
 
 
 def _takes_references(operation: Operation) -> bool:

@@ -94,7 +94,7 @@ def trace(point: Point) -> tuple[list[Step], Point]:
 
 
 def _node_step(text: str, point: Point, node: NodeStep, keeps: bool = False, terms: Terms = _NO_TERMS) -> Step:
-    return Step(text, str(point), node.operation.kind.op, point.frame.inference.path + node.site, keeps, terms)
+    return Step(text, str(point), node.operation.kind.op, point.frame.inference.path + node.node_name, keeps, terms)
 
 
 def _here(point: Point) -> str:

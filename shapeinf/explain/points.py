@@ -57,7 +57,7 @@ class GraphFrame:
 
     def locate(self, step: NodeStep) -> str:
         """The name of a node and its location in the source."""
-        return self.append_location(self.inference.path + step.site, step.node.name)
+        return self.append_location(self.inference.path + step.node_name, step.node.name)
 
     def append_location(self, text: str, node: str) -> str:
         """A text, followed by the location of a node in the source where that is known."""
@@ -165,7 +165,8 @@ def unknowns_in(dim: DimSize) -> list[Dimension]:
     """The anonymous symbols of a dim."""
     if isinstance(dim, int):
         return []
-    return sorted((s for s in dim.symbols() if s.symbol.anonymous), key=str)
+    unknowns = [s for s in dim.symbols() if s.symbol.anonymous]
+    return sorted(unknowns, key=str) if len(unknowns) > 1 else unknowns
 
 
 def _symbols(value: Type | None) -> Iterator[tuple[Dimension, Facet, int]]:

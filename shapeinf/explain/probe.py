@@ -92,7 +92,7 @@ class _Probe:
             return None
         before, scratch = store.scope.work, store.copy()
         try:
-            outcome = self.call.run(inputs, scratch, self.inference.path + self.step.site, size_terms=terms)
+            outcome = self.call.run(inputs, scratch, self.inference.path + self.step.node_name, size_terms=terms)
         except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
         finally:

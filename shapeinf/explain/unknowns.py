@@ -187,8 +187,8 @@ def cause_of(root: Root) -> Cause:
     if kind == "budget":
         return _BUDGET_EXHAUSTED
     location = frame.inference.compiled.graph.locations.get(step.node.name, "")
-    site = frame.inference.path + step.site
-    return Cause(kind, site, str(step.operation), reason, _values(frame, step), location)
+    node_name = frame.inference.path + step.node_name
+    return Cause(kind, node_name, str(step.operation), reason, _values(frame, step), location)
 
 
 def _input_reason(root: Root) -> str:

@@ -264,6 +264,8 @@ class Scope:
         self._floors: dict[tuple[DimSize, DimSize], int] = {}
         self._maxes: dict[tuple[DimSize, ...], int] = {}
         self._hints: dict[str, int] = {}
+        self.directions: dict[int, int] = {}  # of atoms; see `interval`
+        self._symbols_of: dict[int, frozenset[Dimension]] = {}  # of floors and maxima
         self.texts: dict[str, DimSize] = {}
         """The dims of declared expressions that were read."""
         self.has_maxima = False
@@ -313,7 +315,7 @@ class Scope:
         return [name for name, dim in list(self._names.items()) if not dim.symbol.anonymous]
 
     def fresh(self, hint: str, lo: int | None = 0, hi: int | None = None) -> Dimension:
-        """A new unknown, equal to nothing else; its name begins with `hint`, its site."""
+        """A new unknown, equal to nothing else; its name begins with `hint`, such as the name of a node."""
         with self.lock:
             count = self._hints.get(hint, 0)
             name = hint if count == 0 else f"{hint}#{count}"
@@ -478,12 +480,15 @@ class Scope:
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:
         """The symbols inside one atom."""
-        record = self.atoms[atom]
-        if isinstance(record, Symbol):
-            return self.atom_dim(atom).symbols()
-        parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
-        inside = [p.symbols() for p in parts if isinstance(p, Dimension)]
-        return inside[0].union(*inside[1:]) if inside else frozenset()
+        symbols = self._symbols_of.get(atom)
+        if symbols is None:
+            record = self.atoms[atom]
+            if isinstance(record, Symbol):
+                return self.atom_dim(atom).symbols()
+            parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
+            symbols = frozenset().union(*[p.symbols() for p in parts if isinstance(p, Dimension)])
+            self._symbols_of[atom] = symbols
+        return symbols
 
     def atom_dim(self, atom: int) -> Dimension:
         """The dimension that is this atom."""
@@ -530,12 +535,12 @@ def _exceeded_cap(operation: Operation, left: Terms, right: Terms) -> str:
 
 def divide_monomial(monomial: Monomial, part: Monomial) -> Monomial | None:
     """The monomial divided by `part`, None when it does not divide."""
-    left = list(monomial)
+    rest = list(monomial)
     for atom in part:
-        if atom not in left:
+        if atom not in rest:
             return None
-        left.remove(atom)
-    return tuple(left)
+        rest.remove(atom)
+    return tuple(rest)
 
 
 def terms_of(scope: Scope, d: DimSize) -> Terms:

@@ -61,11 +61,11 @@ def _divide_by_int(scope: Scope, p: DimSize, q: int) -> DimSize:
         return -p // -q
     outside, rest = [], []
     for monomial, coefficient in terms_of(scope, p):
-        times, left = divmod(coefficient, q)
+        times, remainder = divmod(coefficient, q)
         if times:
             outside.append((monomial, times))
-        if left:
-            rest.append((monomial, left))
+        if remainder:
+            rest.append((monomial, remainder))
     floor = _reduced_floor(scope, scope.from_terms(tuple(rest)), q)
     return scope.from_terms(tuple(outside)) + floor if outside else floor
 
@@ -197,12 +197,12 @@ def _divide(scope: Scope, p: DimSize, q: Dimension) -> tuple[DimSize, DimSize]:
             break
         monomial = max(todo)
         coefficient = todo.pop(monomial)
-        left = divide_monomial(monomial, lead)
-        times = coefficient // factor if left is not None else 0
-        if times == 0 or left is None:
+        part = divide_monomial(monomial, lead)
+        times = coefficient // factor if part is not None else 0
+        if times == 0 or part is None:
             rest[monomial] = rest.get(monomial, 0) + coefficient
             continue
-        step = scope.make({left: times})
+        step = scope.make({part: times})
         quotient = quotient + step
         todo[monomial] = coefficient
         for m, c in terms_of(scope, step * q):

@@ -61,6 +61,10 @@ class Substitution:
                 return True
         return False
 
+    def floor(self, numerator: DimSize, denominator: DimSize) -> DimSize:
+        """The floor of a quotient of rebuilt dims."""
+        return numerator // denominator
+
     def maximum(self, args: Sequence[DimSize]) -> DimSize:
         """The maximum of rebuilt arguments."""
         return maximum(*args)
@@ -73,7 +77,7 @@ class Substitution:
         if not self.changes(d):
             return d
         if isinstance(atom, Floor):
-            return self.dim(atom.numerator) // self.dim(atom.denominator)
+            return self.floor(self.dim(atom.numerator), self.dim(atom.denominator))
         return self.maximum([self.dim(a) for a in atom.args])
 
 

@@ -19,6 +19,9 @@ Bound = int | float
 
 Bounds = tuple[Bound, Bound]
 
+_WORK_PER_TERM = 4
+"""The work of a split for each term of the dim, besides that on the parts."""
+
 _MAX_SPLITS = 6
 _MAX_PARTS = 256
 """Dims bounded on behalf of one split dim; each maximum adds as many as it has arguments."""
@@ -125,31 +128,32 @@ class _Splits:
         self.parts = _MAX_PARTS
 
 
-def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Splits | None = None) -> Bounds:
+def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, limit: _Splits | None = None) -> Bounds:
     """Bounds of a dim from those of its symbols; none where a number exceeds the largest float."""
     if isinstance(d, int):
         return d, d
     d.scope.work += len(d.terms)
     try:
         bounds = _interval_bounds(d, known)
-        if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
-            left = left or _Splits()
-            left.parts -= 1
-            if left.parts >= 0:
-                bounds = _meet(bounds, _split_bounds(d, known, splits, left))
+        if len(d.terms) > 1 and splits > 0 and not _is_linear(d) and not direction_of(d):
+            limit = limit or _Splits()
+            limit.parts -= 1
+            if limit.parts >= 0:
+                d.scope.work += _WORK_PER_TERM * len(d.terms)
+                bounds = _meet(bounds, _split_bounds(d, known, splits, limit))
         return bounds
     except OverflowError:
         return -inf, inf
 
 
-def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_bounds(d: Dimension, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """Bounds of a sum by its common factor, and through its outermost floor or maximum."""
-    bounds = _factored_bounds(d, known, splits, left)
+    bounds = _factored_bounds(d, known, splits, limit)
     coefficients = dict(d.terms)
     for number in _atoms_by_depth(d):
         atom = d.scope.atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
-            bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, left))
+            bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, limit))
             continue
         monomial = (number,)
         coefficient = coefficients.get(monomial)
@@ -160,9 +164,9 @@ def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) 
             continue
         if isinstance(atom, Floor):
             numerator, q = _in_finer_floor(rest, atom)
-            return _meet(bounds, _split_floor(rest, coefficient, numerator, q, known, splits - 1, left))
+            return _meet(bounds, _split_floor(rest, coefficient, numerator, q, known, splits - 1, limit))
         if isinstance(atom, Maximum):
-            return _meet(bounds, _split_maximum(rest, coefficient, atom, known, splits - 1, left))
+            return _meet(bounds, _split_maximum(rest, coefficient, atom, known, splits - 1, limit))
     return bounds
 
 
@@ -193,11 +197,20 @@ def _in_finer_floor(rest: Dimension, atom: Floor) -> tuple[DimSize, int]:
         finer = scope.only_atom(monomial)
         if isinstance(finer, Floor) and isinstance(finer.denominator, int) and q % finer.denominator == 0:
             d = finer.denominator
-            more = scope.combine(1, n, -1, finer.numerator)
-            if more is not None and all([c % d == 0 for _, c in terms_of(scope, more)]):
+            more = scope.combine(1, n, -1, finer.numerator) if _are_congruent(scope, n, finer.numerator, d) else None
+            if more is not None:
                 inner = scope.make({m: c // d for m, c in terms_of(scope, more)})
                 return scope.atom_dim(monomial[0]) + inner, q // d
     return n, q
+
+
+def _are_congruent(scope: Scope, a: DimSize, b: DimSize, divisor: int) -> bool:
+    """Whether all coefficients of two dims are equal modulo a divisor."""
+    rest = dict(terms_of(scope, a))
+    for monomial, coefficient in terms_of(scope, b):
+        if (rest.pop(monomial, 0) - coefficient) % divisor:
+            return False
+    return all([c % divisor == 0 for c in rest.values()])
 
 
 def _is_linear(d: Dimension) -> bool:
@@ -207,6 +220,42 @@ def _is_linear(d: Dimension) -> bool:
         if len(monomial) > 1 or (monomial and atoms[monomial[0]].depth):
             return False
     return True
+
+
+def direction_of(d: DimSize) -> int:
+    """1 for a sum of atoms that is nondecreasing in all of its symbols, -1 for nonincreasing, else 0.
+
+    All terms of such a sum have their least values at the same sizes: plain intervals lose nothing.
+    """
+    if isinstance(d, int):
+        return 0
+    direction = 0
+    for monomial, coefficient in d.terms:
+        if monomial:
+            own = _atom_direction(d.scope, monomial[0]) if len(monomial) == 1 else 0
+            own = own if coefficient > 0 else -own
+            if own == 0 or own == -direction:
+                return 0
+            direction = own
+    return direction
+
+
+def _atom_direction(scope: Scope, number: int) -> int:
+    """The direction of an atom; see `direction_of`."""
+    direction = scope.directions.get(number)
+    if direction is None:
+        direction = scope.directions[number] = _new_direction(scope.atoms[number])
+    return direction
+
+
+def _new_direction(atom: Atom) -> int:
+    if isinstance(atom, Symbol):
+        return 1
+    if isinstance(atom, Floor):
+        divisor = atom.denominator
+        return direction_of(atom.numerator) if isinstance(divisor, int) and divisor > 0 else 0
+    directions = {direction_of(a) for a in atom.args if isinstance(a, Dimension)}
+    return directions.pop() if len(directions) == 1 else 0
 
 
 def _meet(a: Bounds, b: Bounds) -> Bounds:
@@ -232,21 +281,19 @@ def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
     return lo, hi
 
 
-def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
+def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`; other products of two sums by these."""
     common = set(d.terms[0][0])
-    for monomial, _ in d.terms:
+    for monomial, _ in d.terms if common else ():
         common.intersection_update(monomial)
     if not common:
         factors = factor_sum(d) if len(d.terms) >= MIN_TERMS else None
         return (
-            (-inf, inf)
-            if factors is None
-            else _product(*[bounds_with(f, known, splits - 1, left_parts) for f in factors])
+            (-inf, inf) if factors is None else _product(*[bounds_with(f, known, splits - 1, limit) for f in factors])
         )
     atom = min(common)
     rest = d.scope.make({divide_monomial(monomial, (atom,)) or (): c for monomial, c in d.terms})
-    return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, left_parts))
+    return _product(_atom_bounds(d.scope, atom, known), bounds_with(rest, known, splits - 1, limit))
 
 
 def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bounds:
@@ -284,29 +331,31 @@ def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     return bounds
 
 
-def _split_floor(rest: Dimension, c: int, n: DimSize, q: int, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_floor(
+    rest: Dimension, c: int, n: DimSize, q: int, known: BoundsTable, splits: int, limit: _Splits
+) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     opened = rest.scope.combine(q, rest, c, n)
     if opened is None:
         return -inf, inf
-    low, high = bounds_with(opened, known, splits, left)
+    low, high = bounds_with(opened, known, splits, limit)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
 
-def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_remainder(d: Dimension, number: int, atom: Floor, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """`rest - k*q*floor(n/q)` is `rest - k*n + k*(n mod q)`, and `n mod q` lies in 0..q - 1 for a q of 1 or more."""
     n, q, scope = atom.numerator, atom.denominator, d.scope
     factor = scope.make(
         {divide_monomial(monomial, (number,)) or (): c for monomial, c in d.terms if monomial.count(number) == 1}
     )
     k = _integer_ratio(factor, q)
-    if k is None or bounds_with(q, known, splits, left)[0] < 1:
+    if k is None or bounds_with(q, known, splits, limit)[0] < 1:
         return -inf, inf
     at_zero = scope.make({monomial: c for monomial, c in d.terms if number not in monomial}) + n * k
     at_largest = at_zero - (q - 1) * k
     low, high = (at_largest, at_zero) if k > 0 else (at_zero, at_largest)
-    return bounds_with(low, known, splits, left)[0], bounds_with(high, known, splits, left)[1]
+    return bounds_with(low, known, splits, limit)[0], bounds_with(high, known, splits, limit)[1]
 
 
 def _integer_ratio(d: DimSize, divisor: DimSize) -> int | None:
@@ -317,10 +366,10 @@ def _integer_ratio(d: DimSize, divisor: DimSize) -> int | None:
     return ratio if ratio and divisor * ratio is d else None
 
 
-def _split_maximum(rest: Dimension, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_maximum(rest: Dimension, c: int, atom: Maximum, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
     opened = [rest.scope.combine(1, rest, c, a) for a in atom.args]
-    pairs = [(-inf, inf) if d is None else bounds_with(d, known, splits, left) for d in opened]
+    pairs = [(-inf, inf) if d is None else bounds_with(d, known, splits, limit) for d in opened]
     pick = max if c > 0 else min
     return pick([p[0] for p in pairs]), pick([p[1] for p in pairs])
 

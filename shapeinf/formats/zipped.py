@@ -67,14 +67,14 @@ def _check(member: zipfile.ZipInfo, archive_name: str) -> None:
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, length: int) -> bytes:
     """The first `length` bytes of a file, which must have them."""
     pieces = []
-    left = min(length, member.file_size)
+    remaining = min(length, member.file_size)
     with archive.open(member) as file:
-        while left:
-            piece = file.read(min(left, _BLOCK))
+        while remaining:
+            piece = file.read(min(remaining, _BLOCK))
             if not piece:
                 raise EOFError(f"{member.filename!r} is shorter than its size")
             pieces.append(piece)
-            left -= len(piece)
+            remaining -= len(piece)
     return b"".join(pieces)
 
 

@@ -81,39 +81,39 @@ class InputReader:
         label = axis_label(alias, axis)
         return f"{alias}.{axis}" if label in self.dim_names else label
 
-    def new_axis(self, site: str) -> Dimension:
+    def new_axis(self, label: str) -> Dimension:
         """A new unknown of this name, for the size of an axis."""
-        return self.store.scope.fresh(site, self.store.policy.least_size(site))
+        return self.store.scope.fresh(label, self.store.policy.least_size(label))
 
     # -- declarations ------------------------------------------------------------------------------------------------
 
-    def read_declared(self, declared: DeclaredType, site: str) -> Type:
-        """The type that a file declares for a value; `site` is in the names of its unknown sizes."""
+    def read_declared(self, declared: DeclaredType, label: str) -> Type:
+        """The type that a file declares for a value; `label` is in the names of its unknown sizes."""
         if declared.kind == "tensor":
-            shape = self.shape(declared.dims, site)
+            shape = self.shape(declared.dims, label)
             if declared.of is None:
                 return PartialTensor(declared.dtype, shape, None)
-            value = self.read_declared(declared.of, site)
+            value = self.read_declared(declared.of, label)
             return HandleType(declared.dtype, shape, (value,) if isinstance(value, TensorType) else None)
-        inner = self.read_declared(declared.of or DeclaredType(), site)
+        inner = self.read_declared(declared.of or DeclaredType(), label)
         if declared.kind == "map":
             return MapType(declared.dtype or "int64", inner)
         return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
 
-    def shape(self, dims: Sequence[int | str | None] | None, site: str) -> Shape:
+    def shape(self, dims: Sequence[int | str | None] | None, label: str) -> Shape:
         """The shape of declared dims: sizes, names or expressions, None for an unknown size."""
         if dims is None:
             return Shape.unknown()
-        return Shape([self._read_declared_dim(d, site, axis) for axis, d in enumerate(dims)])
+        return Shape([self._read_declared_dim(d, label, axis) for axis, d in enumerate(dims)])
 
-    def _read_declared_dim(self, declared: int | str | None, site: str, axis: int) -> DimSize:
+    def _read_declared_dim(self, declared: int | str | None, label: str, axis: int) -> DimSize:
         if isinstance(declared, str):
             dim, lint = parse_dim_lenient(declared, self.store.scope, self.store.policy.min_dim)
             if lint is not None and lint not in self.lints:
                 self.lints.append(lint)
         else:
             dim = declared if declared is not None and declared >= 0 else None
-        return self.new_axis(self.axis_name(site, axis)) if dim is None else dim
+        return self.new_axis(self.axis_name(label, axis)) if dim is None else dim
 
     def name_axes(self, name: str, value: Type | None) -> None:
         """Add the names of the unknown sizes of an input that has an alias, so that users may use either name."""
@@ -134,7 +134,7 @@ class InputReader:
 
     def read_spec(self, spec: SpecLike, declared: Type | None, name: str) -> TensorType:
         """The type of an input after a spec; `declared` is its type before. A mapping changes only the axes in it."""
-        site = self.user_name(name)
+        label = self.user_name(name)
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
         if spec is None:
@@ -142,64 +142,64 @@ class InputReader:
         if isinstance(spec, str):
             parsed = parse_shape_spec(spec, self.store.scope, self.store.policy.min_dim)
             if parsed.name is not None and self.aliases.get(parsed.name, parsed.name) != name:
-                raise ShapeInferenceError(f"the shape of input {site} is specified as that of {parsed.name}: {spec!r}")
-            shape = known if parsed.dims is None else self._read_shape(parsed.dims, site)
+                raise ShapeInferenceError(f"the shape of input {label} is specified as that of {parsed.name}: {spec!r}")
+            shape = known if parsed.dims is None else self._read_shape(parsed.dims, label)
             return TensorType(parsed.dtype or dtype, shape)
         if isinstance(spec, Mapping):
-            return TensorType(dtype, self._change_axes(spec, known, site))
+            return TensorType(dtype, self._change_axes(spec, known, label))
         values = spec.as_list() if hasattr(spec, "as_list") else spec
         if not hasattr(values, "__iter__"):
-            raise ShapeInferenceError(f"{spec!r} is not a shape of input {site}: use a text, a list or {{axis: size}}")
-        return TensorType(dtype, self._read_shape(tuple(values), site, known))
+            raise ShapeInferenceError(f"{spec!r} is not a shape of input {label}: use a text, a list or {{axis: size}}")
+        return TensorType(dtype, self._read_shape(tuple(values), label, known))
 
-    def _read_shape(self, values: Sequence[object], site: str, known: Shape | None = None) -> Shape:
+    def _read_shape(self, values: Sequence[object], label: str, known: Shape | None = None) -> Shape:
         """A full shape, which replaces the one before (`known`)."""
         old = [None] * len(values) if known is None or known.dims is None else list(known.dims)
         old = old if len(old) == len(values) else [None] * len(values)
         pairs = enumerate(zip(values, old, strict=True))
-        return Shape(tuple(self._read_dim(value, self.axis_name(site, i), declared) for i, (value, declared) in pairs))
+        return Shape(tuple(self._read_dim(value, self.axis_name(label, i), declared) for i, (value, declared) in pairs))
 
-    def _change_axes(self, spec: Mapping[int, object], known: Shape, site: str) -> Shape:
+    def _change_axes(self, spec: Mapping[int, object], known: Shape, label: str) -> Shape:
         """The shape before (`known`) with some axes changed."""
         if known.dims is None and spec:
-            raise ShapeInferenceError(f"input {site} has no declared rank: specify its full shape, not single axes")
+            raise ShapeInferenceError(f"input {label} has no declared rank: specify its full shape, not single axes")
         dims = list(known)
         for key, value in spec.items():
             axis = int(key) if isinstance(key, str) and key.lstrip("-").isdecimal() else key
             if isinstance(axis, bool) or not isinstance(axis, int):
-                raise ShapeInferenceError(f"input {site} has no axis {key!r}: axes are numbers, inputs are not nested")
+                raise ShapeInferenceError(f"input {label} has no axis {key!r}: axes are numbers, inputs are not nested")
             if not -len(dims) <= axis < len(dims):
-                raise ShapeInferenceError(f"input {site} has no axis {axis}: its shape is {known}")
-            dims[axis] = self._read_dim(value, self.axis_name(site, axis), dims[axis])
+                raise ShapeInferenceError(f"input {label} has no axis {axis}: its shape is {known}")
+            dims[axis] = self._read_dim(value, self.axis_name(label, axis), dims[axis])
         return Shape(dims)
 
-    def _read_dim(self, value: object, site: str, declared: DimSize | None = None) -> DimSize:
-        """The size of an axis; `declared` is its size before, `site` the name of an unknown."""
+    def _read_dim(self, value: object, label: str, declared: DimSize | None = None) -> DimSize:
+        """The size of an axis; `declared` is its size before, `label` the name of an unknown."""
         scope = self.store.scope
         if isinstance(value, str):
-            return self._read_text(value, site, declared)
+            return self._read_text(value, label, declared)
         if value is None:
-            return self.new_axis(site)
+            return self.new_axis(label)
         if isinstance(value, Dimension):
-            return value if value.scope is scope else self._read_text(str(value), site, declared)
+            return value if value.scope is scope else self._read_text(str(value), label, declared)
         if isinstance(value, DimRange):
-            return self._read_range(value, site)
+            return self._read_range(value, label)
         if isinstance(value, (tuple, list)):
             if len(value) != 2:
-                raise ShapeInferenceError(f"{site}: a range has two bounds, not {len(value)}: {value!r}")
-            return self._read_range(DimRange(*value), site)
+                raise ShapeInferenceError(f"{label}: a range has two bounds, not {len(value)}: {value!r}")
+            return self._read_range(DimRange(*value), label)
         dim = recognize_dim(value)
         if isinstance(dim, Dim):
             return self.add_named_dim(dim)
         if isinstance(dim, DimBounds):
-            return self._read_bounds(dim, site, declared)
+            return self._read_bounds(dim, label, declared)
         if isinstance(dim, tuple):
-            return self._read_derived(*dim, site)
+            return self._read_derived(*dim, label)
         if dim < -1:
-            raise ShapeInferenceError(f"{site}: a size must be at least 0, or -1 for an unknown one, not {dim}")
+            raise ShapeInferenceError(f"{label}: a size must be at least 0, or -1 for an unknown one, not {dim}")
         if dim > MAX_NUMBER:
-            raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
-        return self.new_axis(site) if dim == -1 else dim
+            raise ShapeInferenceError(f"{label}: expected {TOO_LARGE}, not {dim}")
+        return self.new_axis(label) if dim == -1 else dim
 
     def add_named_dim(self, dim: Dim) -> Dimension:
         """The symbol of a named dim, whose bounds and divisor are added as constraints. Raises Contradiction."""
@@ -232,21 +232,21 @@ class InputReader:
             second = error.first if error.second in (None, source) and error.first != source else error.second
             raise Contradiction(f"{source} and cannot hold", source, second) from None
 
-    def _read_text(self, text: str, site: str, declared: DimSize | None) -> DimSize:
+    def _read_text(self, text: str, label: str, declared: DimSize | None) -> DimSize:
         hint = text.strip().removeprefix("Dim.")
         if hint in HINTS and not self.store.scope.has(text):
-            return self._read_bounds(DimBounds(None, None, hint), site, declared)  # type: ignore[arg-type]
+            return self._read_bounds(DimBounds(None, None, hint), label, declared)  # type: ignore[arg-type]
         dim = parse_axis(text, self.store.scope, self.store.policy.min_dim)
-        return self._read_dim(dim, site, declared) if isinstance(dim, DimRange) or dim is None else dim
+        return self._read_dim(dim, label, declared) if isinstance(dim, DimRange) or dim is None else dim
 
-    def _read_range(self, bounds: DimRange, site: str) -> DimSize:
+    def _read_range(self, bounds: DimRange, label: str) -> DimSize:
         if bounds.name is not None:
             return self.add_named_dim(Dim(bounds.name, bounds.lo, bounds.hi))
-        symbol = self.store.scope.fresh(site, self.store.policy.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
+        symbol = self.store.scope.fresh(label, self.store.policy.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
         self.store.assumable[symbol] = bounds.lo is None
         return symbol
 
-    def _read_bounds(self, bounds: DimBounds, site: str, declared: DimSize | None) -> DimSize:
+    def _read_bounds(self, bounds: DimBounds, label: str, declared: DimSize | None) -> DimSize:
         """A size with bounds and a hint of torch.export; without a hint it is a new unknown within the bounds.
 
         AUTO is the declared size, STATIC the declared number, DYNAMIC the declared symbol or a new unknown.
@@ -254,19 +254,19 @@ class InputReader:
         if bounds.min is not None and bounds.min == bounds.max:
             return bounds.min
         if bounds.hint == "STATIC" and not isinstance(declared, int):
-            raise ShapeInferenceError(f"{site} is STATIC, but its declared size is {declared}: specify the number")
+            raise ShapeInferenceError(f"{label} is STATIC, but its declared size is {declared}: specify the number")
         limits = DimRange(bounds.min, bounds.max)
         if declared is None or bounds.hint is None or (bounds.hint == "DYNAMIC" and isinstance(declared, int)):
-            return self._read_range(limits, site)
-        text = f"{site} in {Interval(limits.lo, limits.hi)}"
+            return self._read_range(limits, label)
+        text = f"{label} in {Interval(limits.lo, limits.hi)}"
         self.add_user_constraint(text, self.store.add_range, declared, limits.lo, limits.hi)
         return declared
 
-    def _read_derived(self, root: Dim, fn: Callable[..., object], site: str) -> DimSize:
+    def _read_derived(self, root: Dim, fn: Callable[..., object], label: str) -> DimSize:
         dim = fn(self.add_named_dim(root))
         if not isinstance(dim, (int, Dimension)):
-            raise ShapeInferenceError(f"{site}: the dim derived from {root} is not a size: {dim!r}")
-        self.add_user_constraint(f"{site} = {dim}", self.store.add_le, 0, dim)
+            raise ShapeInferenceError(f"{label}: the dim derived from {root} is not a size: {dim!r}")
+        self.add_user_constraint(f"{label} = {dim}", self.store.add_le, 0, dim)
         return dim
 
 

@@ -1,15 +1,10 @@
 """Shapes and types of values, and how they merge and relax."""
 
+from shapeinf.lattice.broadcasting import broadcast, broadcast_dim, quick_broadcast
 from shapeinf.lattice.dtypes import element_bits
-from shapeinf.lattice.joins import (
-    broadcast,
-    broadcast_dim,
-    merge_shape,
-    merge_type,
-    quick_broadcast,
-    relax_type,
-)
+from shapeinf.lattice.joins import relax_type
 from shapeinf.lattice.mapping import drop_shape, map_dims, map_type, type_symbols
+from shapeinf.lattice.merging import merge_shape, merge_type
 from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore

@@ -213,16 +213,16 @@ class _Reader:
         self, rank: int, tiles: list[list[int | Literal["*"]]], numbers: dict[str, int], splits: list[Split]
     ) -> None:
         """Read the attributes after the colon, each at most once and in this order."""
-        left = ["D", "T", "L", "E", "S", "SC", "M"]
+        following = ["D", "T", "L", "E", "S", "SC", "M"]
         while True:
             self._blank()
             begin = self.at
             word = self._word()
             if not word:
                 return
-            if word not in left:
+            if word not in following:
                 raise self._error("T(...), L(...), E(...), S(...), SC(...) and M(...) in this order, or '}'", begin)
-            del left[: left.index(word) + 1]
+            del following[: following.index(word) + 1]
             self._expect("(")
             if word == "D":
                 self._dense(rank, begin)

@@ -9,16 +9,12 @@ import attrs
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.runs import Calls, callee, captured_slots, trips
-from shapeinf.errors import LimitError
+from shapeinf.engine.runs import Calls, argument_slots, callee, captured_slots, check_expansion, trips
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import TensorType
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
-
-MAX_POINTS_IN_BODIES = 150_000
-"""Limit on the program points of bodies: functions that call others twice double them at every level."""
 
 NO_VALUE = -1
 """Stands for the index of a live range where an optional input or an unused output has none."""
@@ -213,8 +209,7 @@ class _Walk:
                 self.node(instance, values, index)
             return
         for group in groups:
-            _, inputs, outputs, _ = instance.compiled.rows[group[0]]
-            if len(group) > 1 or not set(inputs).isdisjoint(slot for slot in outputs if slot != UNUSED):
+            if instance.compiled.is_cycle(group):
                 self.cycle(instance, values, group)
             else:
                 self.node(instance, values, group[0])
@@ -277,11 +272,9 @@ class _Walk:
         """Append a program point."""
         if instance.inner:
             self.inner_points += 1
-            if self.inner_points > MAX_POINTS_IN_BODIES:
-                text = f"bodies and functions expand to more than {MAX_POINTS_IN_BODIES} nodes, too many to lay out"
-                raise LimitError(text, node=instance.path + step.site)
+            check_expansion(self.inner_points, instance.path + step.node_name)
         now = len(self.points)
-        self.points.append(ProgramPoint(instance.path + step.site, step.operation.kind.op))
+        self.points.append(ProgramPoint(instance.path + step.node_name, step.operation.kind.op))
         self.events.append(event)
         self.extend(event.reads, now)
         self.extend(event.writes, now)
@@ -313,7 +306,7 @@ class _Walk:
             return None
         calls = [self.calls.bodies(run, step).get(name) for run in instance.runs]
         runs = tuple([run for run in calls if run is not None])
-        return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
+        return GraphInstance(runs, f"{instance.path}{step.node_name}/", True) if len(runs) == len(calls) else None
 
     def inline(
         self, instance: GraphInstance, values: list[int], step: NodeStep, inner: GraphInstance
@@ -321,8 +314,8 @@ class _Walk:
         """Walk a function on the values of its caller; its outputs are those of the call."""
         compiled = inner.compiled
         inner_values = self.sources(inner)
-        for name, slot in zip(compiled.graph.inputs, step.arguments, strict=False):
-            inner_values[compiled.slots[name]] = NO_VALUE if slot == MISSING else values[slot]
+        for argument, slot in argument_slots(step, compiled):
+            inner_values[argument] = values[slot]
         first = len(self.live_ranges)
         self.run(inner, inner_values, range(len(compiled.rows)))
         writes: list[int] = []
@@ -365,7 +358,7 @@ class _Walk:
 
     def opaque_body(self, instance: GraphInstance, step: NodeStep, start: int) -> int:
         """A live range of unknown size, for the contents of a node that were not inferred."""
-        site = f"{instance.path}{step.site}"
+        node_name = f"{instance.path}{step.node_name}"
         reason = next((run.reasons[step.index] for run in instance.runs if step.index in run.reasons), "")
         cause = "the bodies of this node were not inferred" + (f": {reason}" if reason else "")
-        return self.add_range(instance, NO_VALUE, "activation", start, f"{site}/", cause)
+        return self.add_range(instance, NO_VALUE, "activation", start, f"{node_name}/", cause)

@@ -97,8 +97,8 @@ def candidates(compiled: CompiledGraph, weights: Sequence[int], outputs: Collect
 class _Greedy:
     """List scheduling: takes the ready node of least cost, which is the bytes that become alive less those freed.
 
-    Costs only fall when a node or a value changes its state, which each does once, so a heap with stale entries left in
-    it takes O(E log E).
+    Costs only fall when a node or a value changes its state, which each does once, so a heap that
+    keeps stale entries takes O(E log E).
     """
 
     def __init__(self, compiled: CompiledGraph) -> None:

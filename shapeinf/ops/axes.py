@@ -36,7 +36,7 @@ class AxisUse(Enum):
     ALIGNED = "aligned"
     """As SEPARATE, and the items of all inputs with this use belong together by index, even if their sizes differ."""
     MIXED = "mixed"
-    """The items are combined, reordered, repeated, left out, or computed differently."""
+    """The items are combined, reordered, repeated, omitted, or computed differently."""
     SPATIAL = "spatial"
     """Windows move over the axis, or it is resampled or reduced as the height and the width of images are."""
     MATCHED = "matched"
@@ -53,11 +53,6 @@ class Positions:
     step: DimSize | None
     low: DimSize | None = None
     high: DimSize | None = None
-
-    @property
-    def are_equal_in_all_items(self) -> bool:
-        """Whether the numbers of an item do not depend on its index: they are data of the item."""
-        return isinstance(self.step, int) and self.step == 0
 
 
 Columns = tuple[Positions, ...]

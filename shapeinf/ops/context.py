@@ -50,14 +50,14 @@ _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 @mypyc_attr(allow_interpreted_subclasses=True)  # vocabularies of dialects
 class InferenceContext:
-    """One call of a rule: its inputs, attributes, site and the store of constraints."""
+    """One call of a rule: its inputs, attributes, node and the store of constraints."""
 
     op_def: OpDef
     types: Sequence[Type | None]
     """The types of the inputs, None for an absent one."""
     attributes: Mapping[str, object]
     store: ShapeStore
-    site: str
+    node_name: str
     """The node as the source of constraints and in the names of new unknowns."""
     version: int
     num_outputs: int
@@ -83,16 +83,16 @@ class InferenceContext:
         inputs: Sequence[Type | None],
         attributes: Mapping[str, object],
         store: ShapeStore,
-        site: str = "",
+        node_name: str = "",
         version: int = 0,
         num_outputs: int = 1,
     ) -> None:
-        """`site` is the name of the node in sources of constraints and in new unknowns."""
+        """`node_name` is used in sources of constraints and in new unknowns."""
         self.op_def = op_def
         self.types = inputs
         self.attributes = attributes
         self.store = store
-        self.site = site
+        self.node_name = node_name
         self.version = version
         self.num_outputs = num_outputs
 
@@ -104,7 +104,7 @@ class InferenceContext:
 
     def source(self, message: str) -> Source:
         """This node as the source of a constraint."""
-        return Source(self.site, message)
+        return Source(self.node_name, message)
 
     @overload
     def merge(self, a: DimSize, b: DimSize, message: str | None = None) -> DimSize: ...
@@ -158,16 +158,16 @@ class InferenceContext:
         cases in which no useful graph runs otherwise. Where it is not assumed, the output must be right without it.
         """
         return self.store.assume_le(
-            d, bound, Source(self.site, message, assumed=True), include_user_sizes=include_user_sizes
+            d, bound, Source(self.node_name, message, assumed=True), include_user_sizes=include_user_sizes
         )
 
     def assume_small(self, d: DimSize, limit: int, message: str) -> bool:
         """Assume `d <= limit` of a size without an upper bound; returns whether it is assumed."""
-        return self.store.assume_small(d, limit, Source(self.site, message, assumed=True))
+        return self.store.assume_small(d, limit, Source(self.node_name, message, assumed=True))
 
     def advise_at_most(self, d: DimSize, bound: DimSize, message: str) -> None:
         """Record `d <= bound` as a requirement of some runtimes that is not in the operator's definition."""
-        self.store.advise_le(d, bound, Source(self.site, message, assumed=True))
+        self.store.advise_le(d, bound, Source(self.node_name, message, assumed=True))
 
     def _add_le(self, a: DimSize, b: DimSize, message: str) -> None:
         if self.store.bounds(a)[1] <= self.store.bounds(b)[0]:
@@ -291,19 +291,11 @@ class InferenceContext:
     def relax(self, old: Shape, new: Shape) -> Shape:
         """The join of two shapes of which either may be true."""
         self.created_unknowns = True
-        return self.store.relaxer.shape(old, new, self._relax_site())
-
-    def relax_dim(self, old: DimSize, new: DimSize) -> DimSize:
-        """The join of two sizes of which either may be true."""
-        self.created_unknowns = True
-        return self.store.relaxer.dim(old, new, self._relax_site())
-
-    def _relax_site(self) -> str:
         self._relaxed += 1
-        return f"{self.site}.relax{self._relaxed}"
+        return self.store.relaxer.shape(old, new, f"{self.node_name}.relax{self._relaxed}")
 
     def relax_type(self, a: Type, b: Type, label: str, *, alternatives: Alternatives | None = None) -> Type:
-        """The join of two types at a label of this site; unknown for types of different kinds.
+        """The join of two types at a label of this node; unknown for types of different kinds.
 
         `alternatives`: where each of them is true; by default everywhere, in any iteration of all loops.
         """
@@ -313,22 +305,22 @@ class InferenceContext:
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
-        return relax_type(self.store.relaxer, a, b, f"{self.site}.{label}", alternatives=alternatives)
+        return relax_type(self.store.relaxer, a, b, f"{self.node_name}.{label}", alternatives=alternatives)
 
     @property
     def widenings(self) -> int:
-        """The number of times that bounds of join sites have widened; constant at a fixpoint."""
+        """The number of times that bounds of join points have widened; constant at a fixpoint."""
         return self.store.relaxer.widenings
 
     def leave_cycle(self, value: TensorType) -> Type:
         """A value after the last iteration of a cycle of the graph; see `Relaxer.last`."""
-        left = map_dims(value, self.store.relaxer.leave_cycle)
-        self.created_unknowns = self.created_unknowns or left is not value
-        return left
+        last = map_dims(value, self.store.relaxer.leave_cycle)
+        self.created_unknowns = self.created_unknowns or last is not value
+        return last
 
     def joined_symbols(self) -> set[Dimension]:
-        """The symbols of joins at this site and inside its bodies, whose values differ between iterations."""
-        return self.store.relaxer.symbols_below(self.site)
+        """The symbols of joins at this node and inside its bodies, whose values differ between iterations."""
+        return self.store.relaxer.symbols_below(self.node_name)
 
     def same_rank(self, *shapes: Shape) -> int:
         """The common rank. Raises ShapeError where ranks differ, NotKnown where one is unknown."""
@@ -373,9 +365,9 @@ class InferenceContext:
         return Shape.unknown()
 
     def fresh(self, hint: str = "", lo: int | None = 0, hi: int | None = None) -> Dimension:
-        """A new unknown, named by this site."""
+        """A new unknown, named by this node."""
         self.created_unknowns = True
-        return self.store.new_size(f"{self.site}.{hint}" if hint else self.site, lo, hi)
+        return self.store.new_size(f"{self.node_name}.{hint}" if hint else self.node_name, lo, hi)
 
     def fresh_at_most(self, most: DimSize, hint: str, lo: int = 0) -> Dimension:
         """A new unknown with the symbolic upper limit `most`, which holds by definition and is no constraint."""

@@ -39,7 +39,7 @@ class DeferredCall(Call):
         self,
         inputs: Sequence[Type | None],
         store: ShapeStore,
-        site: str,
+        node_name: str,
         bodies: Mapping[str, Body] | None = None,
         size_terms: SizeTerms | None = None,
         conditions: Sequence[Truth] = (),
@@ -57,7 +57,7 @@ class DeferredCall(Call):
             if len(self._calls) >= _MAX_CALLS:
                 self._calls.clear()
             call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
-        return call.run([inputs[i] for i in positions], store, site, bodies, size_terms, conditions)
+        return call.run([inputs[i] for i in positions], store, node_name, bodies, size_terms, conditions)
 
     def operands(self, inputs: Sequence[Type | None]) -> tuple[Mapping[str, object], Sequence[int]]:
         """See `Call.operands`."""

@@ -124,7 +124,7 @@ def _compiled_name(function: Callable[..., object]) -> str:
 def source_parameters(source: str) -> dict[str, list[tuple[object, ...]]]:
     """The parameters of the functions, and the fields of the decorated classes, of a module, for a build.
 
-    A function with a default that is not a literal is left out. An inner function has the name that mypyc gives it.
+    A function with a default that is not a literal is omitted. An inner function has the name that mypyc gives it.
 
     >>> source_parameters('''
     ... @onnx("Cast")

@@ -123,12 +123,12 @@ class Call:
         self,
         inputs: Sequence[Type | None],
         store: ShapeStore,
-        site: str,
+        node_name: str,
         bodies: Mapping[str, Body] | None = None,
         size_terms: SizeTerms | None = None,
         conditions: Sequence[Truth] = (),
     ) -> Outcome:
-        """Run the rule; `site` is the name of the node. The rule adds the parameters of sizes to `size_terms`.
+        """Run the rule for a node. It adds the parameters of sizes to `size_terms`.
 
         `conditions`: for a join of branches what holds where each input has a value; empty for other nodes.
 
@@ -139,7 +139,7 @@ class Call:
             return self._constant
         if self._counted:
             self._check_count(len(inputs))
-        c = self._context(self.op_def, inputs, self.attributes, store, site, self.version, self.outputs)
+        c = self._context(self.op_def, inputs, self.attributes, store, node_name, self.version, self.outputs)
         c.wanted = self.wanted
         if self._written is not None:
             c.written = self._written

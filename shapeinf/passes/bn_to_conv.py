@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from shapeinf.lattice.types import numpy_dtype
-from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.fuse_bn import channel_scale
 from shapeinf.passes.numbers import round_to
 
@@ -23,11 +23,11 @@ def _rewrite(editor: Editor, node: ir.Node) -> None:
     assert scope is not None
     shape, dtype = editor.shape(source), editor.types.dtype(source)
     if shape.dims is None:
-        raise Leave("the rank of its input is unknown")
+        raise Skip("the rank of its input is unknown")
     if len(shape.dims) < LEAST_RANK:
-        raise Leave(f"its input has rank {len(shape.dims)}, and a Conv requires at least {LEAST_RANK}")
+        raise Skip(f"its input has rank {len(shape.dims)}, and a Conv requires at least {LEAST_RANK}")
     if dtype is None:
-        raise Leave("the element type of its input is unknown")
+        raise Skip("the element type of its input is unknown")
     scale = channel_scale(editor, node)
     kind = numpy_dtype(dtype)
     assert kind is not None

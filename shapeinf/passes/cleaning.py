@@ -15,8 +15,8 @@ from shapeinf.formats.read_files import ReadFiles
 from shapeinf.passes.comparison import compare
 from shapeinf.passes.model_files import read_model, write_model
 from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
+from shapeinf.passes.proto import duplicate, to_proto
 from shapeinf.passes.report import CleanReport
-from shapeinf.passes.skeleton import duplicate, to_proto
 from shapeinf.runtime.numbers import Comparison
 from shapeinf.schemas import json_record
 

@@ -19,7 +19,8 @@ from shapeinf.formats.onnx.saving import embed_small
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS
 from shapeinf.inputs.reader import SpecLike
-from shapeinf.passes.skeleton import skeleton, to_proto
+from shapeinf.passes.outline import outline
+from shapeinf.passes.proto import to_proto
 from shapeinf.passes.weights import external_tensors
 from shapeinf.result import Result
 from shapeinf.runtime.feeds import feeds
@@ -34,7 +35,7 @@ def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0, at: Sequence[M
 
     Raises MissingPackageError, and UnknownNameError for a dim that the model does not have.
     """
-    graph = as_graph(skeleton(original), DEFAULT_OPTIONS)
+    graph = as_graph(outline(original), DEFAULT_OPTIONS)
     comparing = _Comparing(seed)
     try:
         comparing.sessions.append(_session(original))

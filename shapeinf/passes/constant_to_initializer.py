@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.editor import Editor, Skip
 
 _NUMPY = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float32, "value_floats": np.float32}
 
@@ -21,9 +21,9 @@ def _lift(editor: Editor, node: ir.Node) -> None:
     scope, result = node.graph, node.outputs[0]
     assert scope is not None
     if editor.is_function(scope):
-        raise Leave("a function has no initializers")
+        raise Skip("a function has no initializers")
     if result.is_graph_output():
-        raise Leave("it is an output")
+        raise Skip("it is an output")
     tensor = _tensor(node)
     editor.replace_by_constant(node, tensor)
     editor.record_change(node, "is an initializer")
@@ -33,10 +33,10 @@ def _tensor(node: ir.Node) -> Any:
     """The tensor of a Constant in any of its forms."""
     (attribute,) = node.attributes.values() if len(node.attributes) == 1 else (None,)
     if attribute is None:
-        raise Leave("it does not have exactly one value")
+        raise Skip("it does not have exactly one value")
     if attribute.name == "value":
         if attribute.value.dtype == ir.DataType.UNDEFINED:
-            raise Leave("the element type of its value is unknown")
+            raise Skip("the element type of its value is unknown")
         return attribute.as_tensor()
     if attribute.name in _NUMPY:
         return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
@@ -45,7 +45,7 @@ def _tensor(node: ir.Node) -> Any:
     if attribute.name == "value_strings":
         texts = [_bytes(text) for text in attribute.value]
         return ir.StringTensor(texts, shape=ir.Shape([len(texts)]))
-    raise Leave(f"its value is a {attribute.name}")
+    raise Skip(f"its value is a {attribute.name}")
 
 
 def _bytes(text: str | bytes) -> bytes:

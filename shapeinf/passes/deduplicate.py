@@ -7,8 +7,8 @@ from collections import defaultdict
 import onnx_ir as ir
 
 from shapeinf.errors import ModelError
-from shapeinf.passes.editor import Editor, Leave
-from shapeinf.passes.skeleton import sizes
+from shapeinf.passes.editor import Editor, Skip
+from shapeinf.passes.outline import sizes
 from shapeinf.passes.weights import raw_bytes
 
 
@@ -32,17 +32,17 @@ def _merge_equal(editor: Editor, scope: ir.Graph, values: list[ir.Value]) -> Non
         try:
             equal[_contents(value)].append(value)
         except ModelError as error:
-            editor.leave(value, str(error))
+            editor.skip(value, str(error))
     for group in equal.values():
         group.sort(key=lambda value: not value.is_graph_output())
         for value in group[1:]:
             if value.is_graph_output():
-                editor.leave(value, f"it and '{group[0].name}' are both outputs")
+                editor.skip(value, f"it and '{group[0].name}' are both outputs")
                 continue
             try:
                 editor.check_visible(group[0].name, scope)
-            except Leave as reason:
-                editor.leave(value, reason)
+            except Skip as reason:
+                editor.skip(value, reason)
                 continue
             for reader, index in value.uses():
                 reader.replace_input_with(index, group[0])

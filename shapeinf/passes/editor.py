@@ -16,10 +16,10 @@ import onnx_ir as ir
 from shapeinf.errors import ModelError
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
+from shapeinf.passes.outline import sizes
 from shapeinf.passes.report import Change, SkippedChange
 from shapeinf.passes.schemas import fits_schema
-from shapeinf.passes.skeleton import sizes
-from shapeinf.passes.types import Types, bodies, values
+from shapeinf.passes.types import Types, bodies, scopes, values
 from shapeinf.passes.weights import contents, rename_tensor
 
 OVERRIDABLE_SINCE = 4
@@ -29,8 +29,8 @@ QUANTIZATION = "quant_parameter_tensor_names"
 """The key in the metadata of a value under which onnx-ir stores its quantization annotation."""
 
 
-class Leave(Exception):  # noqa: N818  (internal, no error)
-    """The reason to leave a node or value alone. Internal: caught in `passes.editor` and `passes.deduplicate`."""
+class Skip(Exception):  # noqa: N818  (internal, no error)
+    """The reason to skip a node or value. Internal: caught in `passes.editor` and `passes.deduplicate`."""
 
 
 Edit = Callable[[], None]
@@ -73,10 +73,8 @@ class Editor:
     # -- scopes ------------------------------------------------------------------------------------------------------
 
     def scopes(self) -> Iterator[ir.Graph]:
-        """The main graph, its subgraphs, then each function with its subgraphs."""
-        for root in (self.model.graph, *(function.graph for function in self.model.functions.values())):
-            yield root
-            yield from root.subgraphs()
+        """See `types.scopes`."""
+        return scopes(self.model)
 
     def is_function(self, scope: ir.Graph) -> bool:
         """Whether a scope is the body of a function, which has no initializers."""
@@ -85,7 +83,7 @@ class Editor:
     def nodes(self, *operators: str) -> list[ir.Node]:
         """The nodes of these operators of ONNX, in all scopes; see `is_operator`.
 
-        Nodes of functions with attributes that each call sets are left out.
+        Nodes of functions with attributes that each call sets are omitted.
         """
         nodes = (node for scope in self.scopes() for node in scope if self.is_operator(node, *operators))
         return [node for node in nodes if not any(attribute.is_ref() for attribute in node.attributes.values())]
@@ -123,14 +121,14 @@ class Editor:
         return not (value.is_graph_input() and self.model.ir_version >= OVERRIDABLE_SINCE)
 
     def array(self, value: ir.Value | None) -> npt.NDArray[Any]:
-        """The contents of a constant. Raises Leave for any other value, and for contents that cannot be read."""
+        """The contents of a constant. Raises Skip for any other value, and for contents that cannot be read."""
         if value is None or not self.is_constant(value):
-            raise Leave(f"{_label(value)} is no constant")
+            raise Skip(f"{_label(value)} is no constant")
         assert value.const_value is not None
         try:
             return contents(value.const_value)
         except ModelError as error:
-            raise Leave(str(error)) from error
+            raise Skip(str(error)) from error
 
     def dtype(self, value: ir.Value | None) -> str | None:
         """The inferred element type of a value, or that of a constant; None where it is unknown."""
@@ -145,18 +143,18 @@ class Editor:
         return self.types.shape(value)
 
     def only_reader(self, value: ir.Value) -> ir.Node:
-        """The only reader of a value. Raises Leave for an output, other readers, other scopes, and annotated values."""
+        """The only reader of a value. Raises Skip for an output, other readers, other scopes, and annotated values."""
         readers = {use.node for use in value.uses()}
         if value.is_graph_output():
-            raise Leave(f"{_label(value)} is an output of its graph")
+            raise Skip(f"{_label(value)} is an output of its graph")
         if len(value.uses()) != 1:
-            raise Leave(f"{_label(value)} has {len(value.uses())} readers")
+            raise Skip(f"{_label(value)} has {len(value.uses())} readers")
         (reader,) = readers
         producer = value.producer()
         if producer is None or reader.graph is not producer.graph:
-            raise Leave(f"{_label(value)} is not read in the scope in which it is produced")
+            raise Skip(f"{_label(value)} is not read in the scope in which it is produced")
         if self.is_annotated(value):
-            raise Leave(f"{_label(value)} has a quantization annotation")
+            raise Skip(f"{_label(value)} has a quantization annotation")
         return reader
 
     def is_annotated(self, value: ir.Value | None) -> bool:
@@ -164,12 +162,12 @@ class Editor:
         return value is not None and (QUANTIZATION in value.meta or value.name in self._parameters)
 
     def check_visible(self, name: str | None, scope: ir.Graph) -> None:
-        """Raise Leave where a scope inside of this one has its own value of this name."""
+        """Raise Skip where a scope inside of this one has its own value of this name."""
         for inner in self._scopes.get(name or "", ()):
             around = self._parents.get(inner)
             while around is not None:
                 if around is scope:
-                    raise Leave(f"an inner scope has another '{name}'")
+                    raise Skip(f"an inner scope has another '{name}'")
                 around = self._parents.get(around)
 
     # -- edits -------------------------------------------------------------------------------------------------------
@@ -228,7 +226,7 @@ class Editor:
         """Replace a node by an initializer with the name of its only output, which must be no output of the graph.
 
         Before IR version 4, the initializer of an inner scope is one of the main graph, and has an unused name. Raises
-        Leave where an inner scope has its own value of the name: an initializer is visible in all inner scopes.
+        Skip where an inner scope has its own value of the name: an initializer is visible in all inner scopes.
         """
         scope, result = node.graph, node.outputs[0]
         assert scope is not None
@@ -288,7 +286,7 @@ class Editor:
         self.remove(node)
 
     def check_bypass(self, node: ir.Node, source: ir.Value) -> None:
-        """Raise Leave where a node cannot be bypassed.
+        """Raise Skip where a node cannot be bypassed.
 
         At an output of the graph: where `source` is an input or another output, a constant, or comes from another
         scope. Elsewhere: where an inner scope has its own value with the name of `source`.
@@ -296,15 +294,15 @@ class Editor:
         result, scope = node.outputs[0], node.graph
         assert scope is not None
         if self.is_annotated(result):
-            raise Leave(f"{_label(result)} has a quantization annotation")
+            raise Skip(f"{_label(result)} has a quantization annotation")
         if not result.is_graph_output():
             self.check_visible(source.name, source.graph or scope)
             return
         producer = source.producer()
         if producer is None or producer.graph is not scope:
-            raise Leave(f"{_label(result)} is an output and {_label(source)} is not produced in its graph")
+            raise Skip(f"{_label(result)} is an output and {_label(source)} is not produced in its graph")
         if source.is_graph_output():
-            raise Leave(f"{_label(result)} and {_label(source)} are both outputs")
+            raise Skip(f"{_label(result)} and {_label(source)} are both outputs")
         self.check_visible(result.name, scope)
 
     def _become_output(self, source: ir.Value, result: ir.Value, scope: ir.Graph) -> None:
@@ -331,13 +329,13 @@ class Editor:
         rewrite: Callable[[Editor, ir.Node], None],
         is_candidate: Callable[[ir.Node], bool] = lambda _: True,
     ) -> None:
-        """Rewrite each node of an operator; candidates that `rewrite` raises Leave for are recorded as left alone."""
+        """Rewrite each node of an operator; candidates that `rewrite` raises Skip for are recorded as skipped."""
         for node in self.nodes(operator):
             try:
                 rewrite(self, node)
-            except Leave as reason:
+            except Skip as reason:
                 if is_candidate(node):
-                    self.leave(node, reason)
+                    self.skip(node, reason)
 
     # -- report ------------------------------------------------------------------------------------------------------
 
@@ -345,8 +343,8 @@ class Editor:
         """Record a change of a node or value."""
         self.changes.append(Change(self.name, _label(node), text))
 
-    def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a node or value that the pass leaves alone."""
+    def skip(self, node: ir.Node | ir.Value, reason: Skip | str) -> None:
+        """Record a node or value that the pass skips."""
         self.skipped.append(SkippedChange(self.name, _label(node), str(reason)))
 
 

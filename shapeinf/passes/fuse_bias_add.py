@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx_ir as ir
 
-from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.numbers import round_to, to_double
 from shapeinf.passes.products import PRODUCTS, Product
 
@@ -33,7 +33,7 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     producer = source.producer()
     assert producer is not None
     if editor.opset < 7:
-        raise Leave("Add broadcasts by attributes before opset 7")
+        raise Skip("Add broadcasts by attributes before opset 7")
     editor.only_reader(source)
     editor.check_bypass(node, source)
     product = Product.read(editor, producer)
@@ -49,14 +49,14 @@ def _operands(editor: Editor, node: ir.Node) -> tuple[ir.Value, ir.Value]:
         other = node.inputs[1 - at]
         if source is not None and other is not None and editor.is_operator(source.producer(), *PRODUCTS):
             return source, other
-    raise Leave("no operand is the result of a Conv, ConvTranspose or Gemm")
+    raise Skip("no operand is the result of a Conv, ConvTranspose or Gemm")
 
 
 def _channel_numbers(array: npt.NDArray[Any], product: Product) -> npt.NDArray[np.float64]:
-    """The constant as one number for each channel. Raises Leave for a constant of another shape."""
+    """The constant as one number for each channel. Raises Skip for a constant of another shape."""
     if array.ndim > product.rank:
-        raise Leave("the constant has more axes than the result")
+        raise Skip("the constant has more axes than the result")
     lifted = array.reshape((1,) * (product.rank - array.ndim) + array.shape)
     if lifted.size not in (1, lifted.shape[1]) or lifted.shape[1] not in (1, product.channels):
-        raise Leave(f"the constant {list(array.shape)} is not one number for each of {product.channels} channels")
+        raise Skip(f"the constant {list(array.shape)} is not one number for each of {product.channels} channels")
     return np.broadcast_to(lifted.reshape(-1), (product.channels,)).copy()

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx_ir as ir
 
-from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.numbers import round_to, to_double
 from shapeinf.passes.products import PRODUCTS, Product
 
@@ -41,7 +41,7 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     source = node.inputs[0]
     producer = None if source is None else source.producer()
     if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
-        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
+        raise Skip("its input is not the result of a Conv, ConvTranspose or Gemm")
     editor.only_reader(source)
     editor.check_bypass(node, source)
     scale = channel_scale(editor, node)
@@ -55,11 +55,11 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
 
 
 def channel_scale(editor: Editor, node: ir.Node) -> ChannelScale:
-    """The parameters of a batch normalization. Raises Leave in training mode, and where they are not constant."""
+    """The parameters of a batch normalization. Raises Skip in training mode, and where they are not constant."""
     _check_inference_mode(editor, node)
     arrays = [to_double(editor.array(value)) for value in node.inputs[1:5]]
     if len(arrays) != 4 or any(a.ndim != 1 or len(a) != len(arrays[0]) for a in arrays):
-        raise Leave("its parameters are not four vectors of the same length")
+        raise Skip("its parameters are not four vectors of the same length")
     scale, offset, mean, variance = arrays
     epsilon = float(np.float32(node.attributes.get_float("epsilon", DEFAULT_EPSILON)))
     with np.errstate(divide="ignore", invalid="ignore"):  # `round_to` refuses what is not finite
@@ -70,8 +70,8 @@ def channel_scale(editor: Editor, node: ir.Node) -> ChannelScale:
 def _check_inference_mode(editor: Editor, node: ir.Node) -> None:
     opset = editor.opset
     if node.attributes.get_int("training_mode", 0) or (opset < 7 and not node.attributes.get_int("is_test", 0)):
-        raise Leave("it is in training mode")
+        raise Skip("it is in training mode")
     if len(node.outputs) > 1:
-        raise Leave("it has outputs for the statistics of training")
+        raise Skip("it has outputs for the statistics of training")
     if opset < 9 and not node.attributes.get_int("spatial", 1):
-        raise Leave("its parameters are those of each element, not for each channel (spatial=0)")
+        raise Skip("its parameters are those of each element, not for each channel (spatial=0)")

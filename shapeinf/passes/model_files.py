@@ -20,7 +20,8 @@ from shapeinf.formats.onnx.saving import MAX_PROTOBUF, save_model
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.passes.other_formats import refuse_other_formats
-from shapeinf.passes.skeleton import duplicate, from_proto, skeleton, to_proto
+from shapeinf.passes.outline import outline
+from shapeinf.passes.proto import duplicate, from_proto, to_proto
 from shapeinf.passes.storage import SPILLED, move_weights, weight_bytes
 from shapeinf.passes.weights import check_location, external_tensors
 
@@ -67,7 +68,7 @@ def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
     """The model of a message. Raises ModelError where onnx-ir cannot represent or write it."""
     with _readable(where):
         model = from_proto(proto)
-        skeleton(model.clone())
+        outline(model.clone())
     return model
 
 

@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shapeinf.passes.editor import Leave
+from shapeinf.passes.editor import Skip
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 """The element types of the weights that passes change."""
 
 
 def to_double(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """The numbers as doubles. Raises Leave for weights that are no floats."""
+    """The numbers as doubles. Raises Skip for weights that are no floats."""
     if array.dtype.name not in FLOATS:
-        raise Leave(f"the weights are {array.dtype.name}")
+        raise Skip(f"the weights are {array.dtype.name}")
     return array.astype(np.float64)
 
 
 def round_to(dtype: np.dtype[Any], numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     """Doubles rounded to the nearest number of a type, ties to even.
 
-    Raises Leave where a rounded number is not finite: then the rewrite would change results.
+    Raises Skip where a rounded number is not finite: then the rewrite would change results.
     """
     rounded = round_once(dtype, numbers)
     if not np.isfinite(rounded.astype(np.float64)).all():
-        raise Leave(f"a fused weight is not a finite {dtype.name}")
+        raise Skip(f"a fused weight is not a finite {dtype.name}")
     return rounded
 
 

@@ -15,7 +15,7 @@ from shapeinf.passes.editor import Editor
 from shapeinf.passes.fold_cast import fold_cast
 from shapeinf.passes.fuse_bias_add import fuse_bias_add
 from shapeinf.passes.fuse_bn import fuse_bn
-from shapeinf.passes.normalise_forms import normalise_forms
+from shapeinf.passes.normalize_forms import normalize_forms
 from shapeinf.passes.proof import Snapshot, differences
 from shapeinf.passes.remove_dead import remove_dead
 from shapeinf.passes.remove_identity import remove_identity
@@ -32,7 +32,7 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             constant_to_initializer,
             fold_cast,
             remove_identity,
-            normalise_forms,
+            normalize_forms,
             fuse_bias_add,
             fuse_bn,
             bn_to_conv,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx_ir as ir
 
-from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.numbers import to_double
 
 PRODUCTS = ("Conv", "ConvTranspose", "Gemm")
@@ -30,9 +30,9 @@ class Product:
 
     @classmethod
     def read(cls, editor: Editor, node: ir.Node) -> Product:
-        """Read a node. Raises Leave where its weights are not constant, or its bias differs within a channel."""
+        """Read a node. Raises Skip where its weights are not constant, or its bias differs within a channel."""
         if any(editor.is_annotated(value) for value in node.inputs[1:]):
-            raise Leave("its weights have a quantization annotation")
+            raise Skip("its weights have a quantization annotation")
         array = editor.array(node.inputs[1])
         channels = _channels(node, array.shape)
         bias = _bias(editor, node, channels)
@@ -44,9 +44,9 @@ class Product:
         return self.weight.ndim
 
     def check_channels(self, count: int, of: str) -> None:
-        """Raise Leave unless there are `count` output channels; `of` names what has them."""
+        """Raise Skip unless there are `count` output channels; `of` names what has them."""
         if count != self.channels:
-            raise Leave(f"{of} has {count} channels, and {self.node.op_type} has {self.channels}")
+            raise Skip(f"{of} has {count} channels, and {self.node.op_type} has {self.channels}")
 
     def scale_channels(self, factor: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The weight with each output channel multiplied by its factor."""
@@ -81,15 +81,15 @@ def _is_transposed(node: ir.Node) -> bool:
 def _channels(node: ir.Node, shape: tuple[int, ...]) -> int:
     if node.op_type == "Gemm":
         if len(shape) != 2:
-            raise Leave("the weight of the Gemm is not a matrix")
+            raise Skip("the weight of the Gemm is not a matrix")
         return shape[0 if _is_transposed(node) else 1]
     if len(shape) < 3:
-        raise Leave(f"the weight of the {node.op_type} has rank {len(shape)}")
+        raise Skip(f"the weight of the {node.op_type} has rank {len(shape)}")
     if node.op_type == "Conv":
         return shape[0]
     groups = node.attributes.get_int("group", 1)
     if groups < 1 or shape[0] % groups:
-        raise Leave("its groups do not divide the channels")
+        raise Skip("its groups do not divide the channels")
     return shape[1] * groups
 
 
@@ -102,8 +102,8 @@ def _bias(editor: Editor, node: ir.Node, channels: int) -> npt.NDArray[np.float6
     if node.op_type == "Gemm":
         array = array * float(np.float32(node.attributes.get_float("beta", 1.0)))
         if array.ndim == 2 and array.shape[0] != 1:
-            raise Leave("the bias of the Gemm differs by row")
+            raise Skip("the bias of the Gemm differs by row")
         array = array.reshape(-1)
     if array.shape not in ((), (1,), (channels,)):
-        raise Leave(f"its bias has the shape {list(array.shape)}")
+        raise Skip(f"its bias has the shape {list(array.shape)}")
     return np.broadcast_to(array, (channels,)).copy()

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.annotation import Info
-from shapeinf.passes.skeleton import checker_input, skeleton
+from shapeinf.passes.outline import checker_input, outline
 from shapeinf.passes.types import Types
 
 Interface = tuple[tuple[str, ...], ...]
@@ -29,7 +29,7 @@ class Snapshot:
     @classmethod
     def take(cls, model: ir.Model) -> Snapshot:
         """Infer and check a model. Raises what `infer_shapes` raises."""
-        proto = skeleton(model)
+        proto = outline(model)
         return cls(model, Types.infer(model, proto), interface(proto, model.ir_version), _refusal(proto))
 
 

@@ -1,4 +1,4 @@
-"""The report of a clean-up: the changes of a model, and what was left alone and why."""
+"""The report of a clean-up: the changes of a model, and what was skipped and why."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SkippedChange:
     Args:
         pass_name: the pass.
         where: the node or tensor.
-        reason: why it is left alone.
+        reason: why it stays unchanged.
     """
 
     pass_name: str
@@ -68,7 +68,7 @@ class CleanReport:
 
     @property
     def skipped(self) -> tuple[SkippedChange, ...]:
-        """The nodes and tensors that the last run of each pass left alone."""
+        """The nodes and tensors that the last run of each pass skipped."""
         last = {run.name: run for run in self.passes}
         return tuple(item for run in last.values() for item in run.skipped)
 

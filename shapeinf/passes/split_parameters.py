@@ -17,4 +17,4 @@ def split_parameters(editor: Editor) -> None:
                     editor.record_change(value, f"has a copy for each of its {len(uses)} readers")
             elif len(value.uses()) > 1:
                 reason = "has a quantization annotation" if editor.is_constant(value) else "a caller can override it"
-                editor.leave(value, reason)
+                editor.skip(value, reason)

@@ -35,7 +35,7 @@ class Types:
 
     @classmethod
     def infer(cls, model: ir.Model, proto: onnx.ModelProto) -> Types:
-        """The types of a model, inferred from its skeleton. Raises what `infer_shapes` raises."""
+        """The types of a model, inferred from its outline. Raises what `infer_shapes` raises."""
         result = infer_shapes(proto)
         annotated = annotation(result.engine.inference)
         types = list(_graph_types(model.graph, annotated, ()))
@@ -54,6 +54,13 @@ class Types:
         """The inferred element type of a value; None where it is unknown, and for what is no tensor."""
         info = None if value is None else self.by_value.get(value)
         return None if info is None or info.kind != "tensor" else info.dtype
+
+
+def scopes(model: ir.Model) -> Iterator[ir.Graph]:
+    """The main graph, its subgraphs, then each function with its subgraphs."""
+    for root in (model.graph, *(function.graph for function in model.functions.values())):
+        yield root
+        yield from root.subgraphs()
 
 
 def values(scope: ir.Graph) -> Iterator[ir.Value]:

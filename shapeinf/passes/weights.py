@@ -18,12 +18,12 @@ import onnx_ir as ir
 from shapeinf.errors import ModelError
 from shapeinf.formats.onnx.external_contents import path_inside
 from shapeinf.formats.onnx.external_tensors import DataFolder, ExternalTensor
+from shapeinf.passes.types import scopes
 
 
 def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
     """The tensors of a model in other files: initializers of all scopes, and values of attributes."""
-    roots = (model.graph, *(function.graph for function in model.functions.values()))
-    for graph in (scope for root in roots for scope in (root, *root.subgraphs())):
+    for graph in scopes(model):
         tensors = [value.const_value for value in graph.initializers.values()]
         tensors += [tensor for node in graph for tensor in _attribute_tensors(node)]
         yield from (tensor for tensor in tensors if isinstance(tensor, ir.ExternalTensor))

@@ -111,7 +111,7 @@ class EvaluatedShapes:
 
     @property
     def peak_at_least(self) -> bool:
-        """Whether `peak` is a lower bound, since buffers of unknown size are left out."""
+        """Whether `peak` is a lower bound, since buffers of unknown size are omitted."""
         return self._lowered.peak[1]
 
     @property

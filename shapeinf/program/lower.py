@@ -25,7 +25,7 @@ class PeakTerms(Protocol):
 
     @property
     def at_least(self) -> bool:
-        """Whether the peak is a lower bound, since a buffer without a bound is left out."""
+        """Whether the peak is a lower bound, since a buffer without a bound is omitted."""
 
 
 PeakSource = Callable[[], PeakTerms]
@@ -147,7 +147,7 @@ class Lowered:
 
     @cached_property
     def peak(self) -> tuple[StraightLine, bool]:
-        """The program of the peak, and whether that is a lower bound since buffers without a bound are left out."""
+        """The program of the peak, and whether that is a lower bound since buffers without a bound are omitted."""
         if self._peak is None:
             raise NoSizeError("the peak of memory", "the program has no live ranges")
         peak = self._peak()

@@ -1,4 +1,4 @@
-"""The report of a clean-up: the changes of each pass, and the reasons for what it left unchanged."""
+"""The report of a clean-up: the changes of each pass, and the reasons for what it skipped."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Row = tuple[str, str, str]
 _NAME = re.compile(r"'[^']*'")
 
 
-CLEAN_COLUMNS = (Column("pass"), Column("where", 20), Column("done or left"))
+CLEAN_COLUMNS = (Column("pass"), Column("where", 20), Column("done or skipped"))
 
 
 def clean_rows(cleaned: Cleaned) -> list[Row]:
-    """A row for each kind of change of a pass, then one for each reason why it left places unchanged.
+    """A row for each kind of change of a pass, then one for each reason why it skipped places.
 
     Changes with the same text are one row, and so are reasons that differ in names only.
     """
     report = cleaned.report
     changes = [(change.pass_name, change.where, change.text) for change in report.changes]
     undone = [(run.name, f"{len(run.changes)} changes", f"undone: {run.reason}") for run in report.undone]
-    skipped = [(item.pass_name, item.where, f"left: {item.reason}") for item in report.skipped]
+    skipped = [(item.pass_name, item.where, f"skipped: {item.reason}") for item in report.skipped]
     return [*_limit_rows(_group_rows(changes)), *undone, *_limit_rows(_group_rows(skipped, without_names=True))]
 
 
@@ -78,7 +78,7 @@ def clean_summary(cleaned: Cleaned) -> Iterator[str]:
 
 def _reason_of_opset(report: CleanReport) -> str:
     """The pass that raised the opset, and the nodes whose form requires it."""
-    text = f"has the form of opset {report.opset_after}"
+    text = f"converted to opset {report.opset_after}"
     changes = [change for change in report.changes if change.text == text]
     if not changes:
         return ""

@@ -103,7 +103,7 @@ def _tables(view: MemoryView) -> Iterator[str]:
         yield "<div class='wide'><table><tr><th>tensor</th><th>why</th></tr>"
         for name, cause in view.unknown[:ROWS]:
             yield f'<tr><td class="t">{quote_text(name, 300)}</td><td class="t">{quote_text(cause, 300)}</td></tr>'
-        yield _left_over(len(view.unknown), "")
+        yield _remaining_row(len(view.unknown), "")
         yield "</table></div>"
 
 
@@ -123,7 +123,7 @@ def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
             f'<td class="n">{share:.1f}%</td>'
             f'<td class="t">{quote_text(view.at(block.birth), 160)}</td><td class="n">#{block.death - 1}</td></tr>'
         )
-    yield _left_over(len(blocks), f", {format_bytes(sum(b.size for b in blocks[ROWS:]))} together")
+    yield _remaining_row(len(blocks), f", {format_bytes(sum(b.size for b in blocks[ROWS:]))} together")
     yield "</table></div>"
 
 
@@ -132,5 +132,5 @@ def _scrollable(drawing: str) -> str:
     return f'<div class="wide">{drawing}</div>'
 
 
-def _left_over(count: int, sizes: str) -> str:
+def _remaining_row(count: int, sizes: str) -> str:
     return f'<tr><td></td><td colspan="6">and {count - ROWS} more{sizes}</td></tr>' if count > ROWS else ""

@@ -1,148 +1,28 @@
-"""Reports of memory: the peak of a model at the user's sizes, plans, and checks of plans; as text and as JSON."""
+"""Reports of the memory of a model, as text and as records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import attrs
 
-from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import DimSize, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound, Unbounded
-from shapeinf.memory.planning import Plan, Slot
-from shapeinf.memory.planning.verification import UNBOUNDED
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
-from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
-from shapeinf.pickling import versioned_pickle
-from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
-from shapeinf.report.model import named_dims
+from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+from shapeinf.report.memory_summary import MemorySummary, Total
 from shapeinf.report.runtime_report import RuntimeRecord, note_of, runtime_lines, runtime_record
-from shapeinf.report.text import dims_text
-from shapeinf.result import Result
 from shapeinf.schemas import json_record
-from shapeinf.solver.budget import cut_text
-from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
+from shapeinf.texts import exact_bytes, format_bytes, qualify
 
 MAX_UNCOUNTED = 4
 """Limit on the listed tensors without a size of one cause; the JSON has all."""
-MAX_PROBLEMS = 10
-"""Limit on the listed problems of a plan of one code; the JSON has all."""
-MAX_FORMULA = 400
-"""Characters of a symbolic peak in the text; the JSON has all of it."""
-
-
 NOT_COUNTED = "alignment, temporaries of kernels, and the arena of a runtime (--runtime counts them)"
 """What the plain peak leaves out."""
-
-
-@json_record(add=("bytes",))
-@attrs.frozen
-class Total:
-    """The memory of a run in bytes: the peak, with all weights and inputs in memory."""
-
-    peak: int
-    weights: int
-    inputs: int
-    at_least: bool
-    at_most: bool
-
-    @property
-    def bytes(self) -> int:
-        """The sum."""
-        return self.peak + self.weights + self.inputs
-
-
-@versioned_pickle
-@attrs.frozen
-class MemorySummary:
-    """The memory of a model: the peak at the user's sizes, else its bound over all sizes.
-
-    Args:
-        memory: with symbols for all dims.
-        bound: the memory of which `peak` is the peak: the same, or one inferred with the sizes bound.
-        sizes: the user's sizes.
-        peak: the peak at these sizes; its bound over all sizes where some are missing.
-        limit: bytes.
-        run: the memory of a runtime at these sizes; None without a runtime, and where sizes are missing.
-    """
-
-    memory: Memory
-    bound: Memory
-    sizes: dict[str, int]
-    peak: PeakAt | PeakBound
-    limit: int | None
-    run: RunAt | None = None
-
-    @property
-    def bytes(self) -> int | None:
-        """The peak, or its bound; None where there is none."""
-        if self.run is not None:
-            return self.run.bytes
-        return self.peak.bytes if isinstance(self.peak, PeakAt) else self.peak.value
-
-    @property
-    def total(self) -> Total | None:
-        """The peak with weights and inputs, at the user's sizes or as a bound over all; None where there is none."""
-        peak = self.bytes
-        weights, inputs = self._upper_bound("weight", self.bound.weights), self._upper_bound("input", self.bound.inputs)
-        if peak is None or weights is None or inputs is None:
-            return None
-        unsized = any(buffer.role in ("weight", "input") for buffer in self.bound.unsized)
-        at_most = isinstance(self.peak, PeakBound) or self.peak.at_most
-        return Total(peak, weights, inputs, self.peak.at_least or unsized, at_most)
-
-    def _upper_bound(self, role: Role, amount: DimSize) -> int | None:
-        """The amount at the user's sizes, or its upper bound over all; None without one."""
-        if isinstance(amount, int):
-            return amount
-        try:
-            return int(evaluate(amount, self.sizes))
-        except KeyError:
-            return self.bound.upper_bounds[role]
-
-    @property
-    def fits(self) -> bool:
-        """Whether the peak is known to fit into the limit; True without one."""
-        known = self.bytes is not None and not self.peak.at_least
-        return self.limit is None or (known and (self.bytes or 0) <= self.limit)
-
-    @property
-    def binding(self) -> str:
-        """The user's sizes as text."""
-        return ", ".join(f"{name}={size}" for name, size in self.sizes.items())
-
-
-def summarize_memory(
-    memory: Memory, sizes: dict[str, int], limit: int | None, infer_bound: Callable[[], Memory]
-) -> MemorySummary:
-    """The peak at these sizes; `infer_bound` infers with them bound, which bounds more data-dependent sizes."""
-    try:
-        peak: PeakAt | PeakBound = memory.peak.at(sizes)
-        if memory.peak.exact or not sizes:
-            return MemorySummary(memory, memory, sizes, peak, limit, _run_at(memory, sizes))
-    except MissingSizeError:
-        if not sizes:
-            return MemorySummary(memory, memory, sizes, memory.peak.over(), limit)
-    bound = infer_bound()
-    try:
-        peak = bound.peak.at()
-    except MissingSizeError:
-        return MemorySummary(memory, bound, sizes, bound.peak.over(), limit)
-    return MemorySummary(memory, bound, sizes, peak, limit, _run_at(bound, {}))
-
-
-def _run_at(memory: Memory, sizes: Mapping[str, int]) -> RunAt | None:
-    """The memory of a run in a runtime; None without a runtime."""
-    return memory.at(sizes) if isinstance(memory, RuntimeMemory) else None
-
-
-def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:
-    """The view of the memory at the user's sizes, for pictures. Raises MissingSizeError where some are missing."""
-    sizes = {} if summary.bound is not summary.memory else summary.sizes
-    return attrs.evolve(view_of_memory(summary.bound, sizes, title, slots), sizes=summary.binding)
+MAX_FORMULA = 400
+"""Characters of a symbolic peak in the text; the JSON has all of it."""
 
 
 def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
@@ -354,76 +234,3 @@ def _peak_record(summary: MemorySummary) -> PeakRecord:
         peak.at_most,
         tuple(TensorBytes(b.name, size) for b, size in peak.alive) if isinstance(peak, PeakAt) else None,
     )
-
-
-def plan_lines(plan: Plan, result: Result, memory: Memory, top: int) -> Iterator[str]:
-    """The arena, its `top` largest slots from its bottom to its top, and the sizes for which the plan is valid."""
-    yield (
-        f"arena {exact_bytes(plan.arena)} for {format_count(len(plan.slots), 'tensor')} by {plan.planner}, "
-        f"offsets are multiples of {plan.alignment}; no plan needs less than {exact_bytes(plan.problem.least_arena)}"
-    )
-    dims = dims_text(named_dims(result))
-    if dims:
-        yield f"valid for {dims}"
-    if plan.slots:
-        yield from _slot_table(sorted(plan.slots, key=lambda slot: -slot.size)[:top])
-    if len(plan.slots) > top:
-        yield f"  {len(plan.slots) - top:,} smaller slots (--top)"
-    if plan.cut:
-        yield f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}"
-    for tensor in plan.unplaced[:top]:
-        yield f"unplaced {tensor.name}: {tensor.cause}"
-    if len(plan.unplaced) > top:
-        yield f"unplaced {format_count(len(plan.unplaced) - top, 'more tensor')} (--top)"
-    if plan.unplaced:
-        yield from _unbounded_lines(memory)
-
-
-def _slot_table(slots: Iterable[Slot]) -> Iterator[str]:
-    rows = [("offset", "bytes", "points", "tensor")]
-    for slot in sorted(slots, key=lambda slot: (slot.offset, slot.lower)):
-        rows.append((str(slot.offset), str(slot.size), f"{slot.lower}..{slot.upper - 1}", slot.name))
-    widths = [max(len(row[k]) for row in rows) for k in range(3)]
-    for row in rows:
-        yield "  ".join([*(row[k].rjust(widths[k]) for k in range(3)), row[3]])
-
-
-def _unbounded_lines(memory: Memory) -> Iterator[str]:
-    """How to bound the dims without an upper bound; nothing where too many formulas would have to be bounded."""
-    try:
-        unbounded = memory.peak.over().unbounded
-    except LimitError:
-        return
-    if unbounded:
-        yield f"--bind sets sizes and --dim upper bounds for {', '.join(unbounded)}"
-
-
-def plan_check_lines(plan: Plan, diagnostics: Sequence[Diagnostic], memory: Memory) -> Iterator[str]:
-    """The problems of a plan, the first of each code, or that it is valid."""
-    by_code: dict[str, list[Diagnostic]] = {}
-    for diagnostic in diagnostics:
-        by_code.setdefault(diagnostic.code, []).append(diagnostic)
-    for code, group in by_code.items():
-        yield from (line for diagnostic in group[:MAX_PROBLEMS] for line in diagnostic.render().splitlines())
-        if len(group) > MAX_PROBLEMS:
-            yield f"and {len(group) - MAX_PROBLEMS} more of {code} (--json has all)"
-    if UNBOUNDED in by_code:
-        yield from _unbounded_lines(memory)
-    if not diagnostics:
-        yield f"valid: {format_count(len(plan.slots), 'slot')}, an arena of {exact_bytes(plan.arena)}"
-
-
-@json_record("shapeinf.plan.verify/1")
-@attrs.frozen
-class PlanCheck:
-    """The check of a plan: the output of `shapeinf plan verify --json`.
-
-    Args:
-        plan: the path of the plan.
-        model: the path of the model.
-        diagnostics: the violations; that of an overlap has the other tensor in its operands.
-    """
-
-    plan: str
-    model: str
-    diagnostics: tuple[Diagnostic, ...]

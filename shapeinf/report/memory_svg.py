@@ -20,7 +20,7 @@ BOLD = 7.6
 """The width of a character of a mark in pixels."""
 
 MIN_LABEL = 9
-"""A label with fewer characters is left out."""
+"""A label with fewer characters is omitted."""
 
 NEAR = 40
 """Points on each side of the peak in the enlarged drawing."""

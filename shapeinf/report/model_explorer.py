@@ -42,7 +42,7 @@ def node_data(result: Result, quantity: Quantity) -> dict[str, Any]:
     if quantity == "bytes":
         return {"results": dict(_results(result, lambda step: _bytes(result, step))), "gradient": _GRADIENT}
     macs = {node.name: node.macs for node in result.cost().nodes}
-    return {"results": dict(_results(result, lambda step: macs.get(step.site))), "gradient": _GRADIENT}
+    return {"results": dict(_results(result, lambda step: macs.get(step.node_name))), "gradient": _GRADIENT}
 
 
 def _results(

@@ -48,7 +48,7 @@ class ParameterRecord:
     Args:
         name: its name.
         type: an element type, or a type variable such as `T`.
-        optional: whether it may be left out.
+        optional: whether it may be omitted.
         repeated: whether it stands for any number of values.
     """
 

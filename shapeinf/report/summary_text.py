@@ -39,7 +39,7 @@ def summary_as_lines(summary: Summary) -> Iterator[str]:
 
 
 def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
-    """The headings with their lines; a heading without lines is left out."""
+    """The headings with their lines; a heading without lines is omitted."""
     yield "format", [_format_line(summary)]
     yield "producer", [summary.producer] if summary.producer else []
     yield "inputs", _limit([_tensor_line(tensor) for tensor in summary.inputs]) or ["none"]

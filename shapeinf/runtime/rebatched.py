@@ -128,7 +128,7 @@ class _BatchRun:
     def _differences(
         self, expected: list[dict[str, Any]], repeated: list[dict[str, Any]], results: dict[str, Any]
     ) -> Iterator[str]:
-        """A text for each output whose numbers differ; random outputs, which differ from run to run, are left out."""
+        """A text for each output whose numbers differ; random outputs, which differ from run to run, are omitted."""
         for name, result in results.items():
             axis = self._axis(name)
             parts = [part[name] for part in expected]

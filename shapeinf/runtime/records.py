@@ -97,7 +97,7 @@ class Run:
         return not self.refused and not self.mismatches
 
     def __str__(self) -> str:
-        """The sizes, the counts, and a line for each tensor that differs or was left out."""
+        """The sizes, the counts, and a line for each tensor that differs or was skipped."""
         parts = [f"{name}={size}" + (" (chosen)" if name in self.chosen else "") for name, size in self.sizes.items()]
         if "=" in self.values:
             parts.append(f"{self.values} (chosen)")
@@ -138,8 +138,8 @@ def _group_by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:
 def _first_lines(lines: Iterable[str]) -> list[str]:
     """The first `MAX_LINES` lines, and a line with the number of the others."""
     lines = list(lines)
-    left = len(lines) - MAX_LINES
-    return [*lines[:MAX_LINES], f"  and {left} more (--json has all)"] if left > 0 else lines
+    others = len(lines) - MAX_LINES
+    return [*lines[:MAX_LINES], f"  and {others} more (--json has all)"] if others > 0 else lines
 
 
 @json_record("shapeinf.verify/1", add=("ok", "verdict"))

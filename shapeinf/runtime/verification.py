@@ -199,9 +199,9 @@ class _RunVerifier:
                 continue
             self.values, self.feeds = values, inputs
             self.observed.update((name, type_) for name, type_ in observed.items() if not isinstance(type_, str))
-            left_out = [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
-            self.skipped += left_out
-            self.not_run.update(self.producers[item.tensor].name for item in left_out if item.tensor in self.producers)
+            skipped = [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
+            self.skipped += skipped
+            self.not_run.update(self.producers[item.tensor].name for item in skipped if item.tensor in self.producers)
             self._observe_items([name for name in self.producers if name not in observed])
             return
         assert first is not None

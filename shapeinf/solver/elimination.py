@@ -81,16 +81,16 @@ class Elimination:
 
     def _prepare(self, d: Dimension) -> None:
         """Bound the symbols in the limits of others before these, so that the recursion stays shallow."""
-        left = [(symbol, False) for symbol in sorted(d.symbols(), key=lambda symbol: symbol.atom, reverse=True)]
-        while left:
-            symbol, entered = left.pop()
+        pending = [(symbol, False) for symbol in sorted(d.symbols(), key=lambda symbol: symbol.atom, reverse=True)]
+        while pending:
+            symbol, entered = pending.pop()
             if entered:
                 self._bound(symbol, True)
             elif symbol not in self._ready and not self.retain(symbol):
                 self._ready.add(symbol)
-                left.append((symbol, True))
+                pending.append((symbol, True))
                 below = {s for d in self.limits.get(symbol, ()) if isinstance(d, Dimension) for s in d.symbols()}
-                left += [(s, False) for s in sorted(below, key=lambda symbol: symbol.atom, reverse=True)]
+                pending += [(s, False) for s in sorted(below, key=lambda symbol: symbol.atom, reverse=True)]
 
     def _best(self, d: Dimension, up: bool) -> DimSize | None:
         bound = self._tighter(self._sum(d, up), self._number(d, up), up)

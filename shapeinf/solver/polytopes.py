@@ -4,7 +4,7 @@ Where the bound is not attained at a corner of the set, the set is cut in two, t
 a point attains the bound or the limit of cuts is reached: the result of every step is a bound.
 
 Each symbol is a coordinate, and so is each floor `f = n // q`, with `q*f <= n <= q*f + q - 1`, and each maximum. A
-nonlinear constraint (a product of symbols inside a floor, or in a relation) is left out: the set can only be too large,
+nonlinear constraint (a product of symbols inside a floor, or in a relation) is omitted: the set can only be too large,
 and its bounds stay upper bounds.
 """
 
@@ -176,11 +176,11 @@ class _Subdivision:
         return self._best_bound()
 
     def _best_bound(self) -> LargestValue:
-        left = [-part[0] for part in self.parts[:1]]
+        partial = [-part[0] for part in self.parts[:1]]
         known = [] if self.best is None else [self.best]
-        if not left and not known:
+        if not partial and not known:
             return LargestValue(None, empty=True)
-        return LargestValue(max(left + known), self.sizes, self._is_attained())
+        return LargestValue(max(partial + known), self.sizes, self._is_attained())
 
     def _is_attained(self) -> bool:
         return self.best is not None and all(-part[0] <= self.best for part in self.parts[:1])
@@ -297,16 +297,16 @@ class _CoordinateText:
 
     def domain(self) -> str:
         """The text of all linear constraints that involve the coordinates, directly or through another constraint."""
-        left = list(self._pending_constraints())
+        pending = list(self._pending_constraints())
         known = 0
-        while known != len(self.symbols) + len(left):
-            known = len(self.symbols) + len(left)
-            if not self.budget.take(10 * len(left)):
+        while known != len(self.symbols) + len(pending):
+            known = len(self.symbols) + len(pending)
+            if not self.budget.take(10 * len(pending)):
                 raise IslLimitReached
-            for constraint in tuple(left):
+            for constraint in tuple(pending):
                 e, relation = constraint
                 if e.symbols() & set(self.symbols):
-                    left.remove(constraint)
+                    pending.remove(constraint)
                     self._add_or_skip(lambda: self._add_constraint(e, relation))  # noqa: B023  (called at once)
         self._add_alternatives()
         return " and ".join(self.constraints) or "1 = 1"
@@ -374,14 +374,14 @@ class _CoordinateText:
         order = list(self.names)
         symbols = list(self.symbols)
         for arranged in islice(permutations(symbols), MAX_ORDERS):
-            left = points
+            part = points
             values: dict[str, int] = {}
             for symbol in arranged:
                 axis = order.index(symbol)
-                largest = left.dim_max_val(axis)
+                largest = part.dim_max_val(axis)
                 if largest.is_infty() or largest.is_nan():
                     break
-                left = left.fix_val(isl.dim_type.set, axis, largest)
+                part = part.fix_val(isl.dim_type.set, axis, largest)
                 congruence = self.store.congruences.find(symbol)
                 value = int(number(largest))
                 values[symbol.name] = value if congruence is None else congruence.modulus * value + congruence.rest

@@ -185,9 +185,9 @@ def _divisions(dims: Iterable[DimSize]) -> Iterator[tuple[int, int]]:
     A part that several dims share is visited once for each number that it is divided by outside.
     """
     seen: set[tuple[DimSize, int]] = set()
-    left = [(d, 1) for d in dims]
-    while left:
-        d, outer = left.pop()
+    pending = [(d, 1) for d in dims]
+    while pending:
+        d, outer = pending.pop()
         if not isinstance(d, Dimension) or (d, outer) in seen:
             continue
         seen.add((d, outer))
@@ -195,9 +195,9 @@ def _divisions(dims: Iterable[DimSize]) -> Iterator[tuple[int, int]]:
             if isinstance(atom, Floor) and isinstance(atom.denominator, int) and isinstance(atom.numerator, Dimension):
                 by = outer * atom.denominator
                 yield by, atom.numerator.constant
-                left.append((atom.numerator, by))
+                pending.append((atom.numerator, by))
             elif isinstance(atom, Maximum):
-                left += [(arg, outer) for arg in atom.args]
+                pending += [(arg, outer) for arg in atom.args]
 
 
 # -- legal bindings ----------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def _divisions(dims: Iterable[DimSize]) -> Iterator[tuple[int, int]]:
 def legal_bindings(
     store: ConstraintStore, symbols: Iterable[Dimension], later: ConstraintStore | None = None
 ) -> Iterator[Binding]:
-    """Bindings under which all constraints on these symbols hold; constraints that involve other symbols are left out.
+    """Bindings under which all constraints on these symbols hold; constraints that involve other symbols are omitted.
 
     Of the constraints of a `later` state only those count that leave a dim many sizes: bounds, multiples.
     """

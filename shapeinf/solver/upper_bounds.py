@@ -14,8 +14,8 @@ from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget, cut_text
-from shapeinf.solver.dominance import Shift
 from shapeinf.solver.long_dims import canonical_form, is_long
+from shapeinf.solver.shifted import Shift
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 BoundEngine = Literal["exact", "isl", "interval"]

@@ -80,7 +80,7 @@ def test_reasons_that_concern_the_user_are_printed(tmp_path: Path) -> None:
     path.write_bytes(parsed(LEFT).SerializeToString())
     result = run(path, "--dry-run")
     assert "fuse_bias_add" in result.stdout
-    assert "left: 'c' has 2 readers" in result.stdout
+    assert "skipped: 'c' has 2 readers" in result.stdout
     decoder = run(Path(__file__).parents[2] / "examples" / "decoder.onnx", "--dry-run")
     assert decoder.stdout == "nothing to do\n"  # its Adds follow no Conv: nothing to report
 

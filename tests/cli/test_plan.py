@@ -97,7 +97,7 @@ def test_a_tensor_without_a_bound_is_not_placed(model, tmp_path):
 
 
 def test_problems_of_one_code_are_limited_and_have_a_help(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("shapeinf.report.memory_report.MAX_PROBLEMS", 1)
+    monkeypatch.setattr("shapeinf.report.plan_report.MAX_PROBLEMS", 1)
     run(model, "-o", tmp_path / "p.json")
     lines = run("verify", tmp_path / "p.json", "-m", model).output.splitlines()
     assert [line for line in lines if line.startswith("error[P109]")] == lines[:1]

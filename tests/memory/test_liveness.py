@@ -7,10 +7,10 @@ import onnx.inliner
 import pytest
 
 from shapeinf import infer_shapes
+from shapeinf.engine import runs
 from shapeinf.errors import LimitError
 from shapeinf.expr import evaluate
 from shapeinf.graph import DeclaredType, Graph, Node
-from shapeinf.memory import liveness
 from tests.engine.runtime import parsed
 from tests.memory import independent
 from tests.vectors import ROOT, need
@@ -245,7 +245,7 @@ def test_bodies_have_a_total():
 
 
 def test_functions_expand_to_a_limited_number_of_nodes(monkeypatch):
-    monkeypatch.setattr(liveness, "MAX_POINTS_IN_BODIES", 7)
+    monkeypatch.setattr(runs, "MAX_NODES_IN_BODIES", 7)
     with pytest.raises(LimitError, match="functions expand to more than 7 nodes"):
         infer_shapes(onnx.parser.parse_model(FUNCTIONS)).memory()
 

@@ -11,7 +11,7 @@ from shapeinf.expr import parse_dim
 from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak import Peak
-from shapeinf.solver.dominance import is_monotone_in
+from shapeinf.solver.monotonicity import is_monotone_in
 
 from .strategies import HIGH, NAMES, RELATIONS, SIZES, timelines, value
 

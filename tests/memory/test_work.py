@@ -57,7 +57,7 @@ def test_all_budgets_of_a_command_take_from_one():
     with total_budget(100) as total:
         budgets = [Budget(80), Budget(80)]
         assert [budget.take(60) for budget in budgets] == [True, False]
-        assert total.cut and [budget.left for budget in budgets] == [0, 0]
+        assert total.cut and [budget.remaining for budget in budgets] == [0, 0]
     assert Budget(80).take(60)
 
 
@@ -73,7 +73,7 @@ def test_the_work_on_the_dims_of_a_model_is_taken_from_the_total():
 def test_an_option_raises_the_total():
     with total_budget() as total:
         raise_total(2 * WORK_OF_COMMAND)
-        assert total.left == 2 * WORK_OF_COMMAND
+        assert total.remaining == 2 * WORK_OF_COMMAND
     raise_total(1)  # nothing outside of a command
 
 

@@ -114,6 +114,6 @@ def test_the_opset_rises_only_for_a_form_and_says_so() -> None:
     nodes = [node("Unsqueeze", ["x"], ["u"], name="u", axes=[0]), node("Squeeze", ["u"], ["y"], axes=[0])]
     cleaned = clean(model(nodes, [X], opset=11))
     lines = list(clean_summary(cleaned))
-    assert lines[1] == "opset 11 is now 13: normalise_forms needs it for Unsqueeze 'u' and 1 more"
+    assert lines[1] == "opset 11 is now 13: normalize_forms needs it for Unsqueeze 'u' and 1 more"
     others = clean(model(nodes, [X], opset=11), ("remove_identity", "fuse_bn", "remove_dead"))
     assert [opset.version for opset in others.to_proto().opset_import] == [11]

@@ -21,7 +21,7 @@ import pytest
 
 import shapeinf.passes
 from shapeinf.passes import clean
-from shapeinf.passes.editor import Leave
+from shapeinf.passes.editor import Skip
 from tests.passes.cases import CASES
 from tests.passes.checking import check
 
@@ -31,7 +31,7 @@ FOLDER = Path(shapeinf.passes.__file__).parent
 
 @attrs.frozen
 class Guard:
-    """A `raise Leave` in a module of the passes."""
+    """A `raise Skip` in a module of the passes."""
 
     module: str
     line: int
@@ -43,7 +43,7 @@ class Guard:
 
 def is_guard(node: ast.AST) -> bool:
     call = node.exc if isinstance(node, ast.Raise) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Leave"
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Skip"
 
 
 def guards() -> list[Guard]:
@@ -99,18 +99,18 @@ def passes_without(guard: Guard) -> Iterator[Any]:
 def cases_by_guard() -> dict[tuple[str, int], list[Any]]:
     """The cases in which each guard raises, by module and line."""
     result: dict[tuple[str, int], list[Any]] = defaultdict(list)
-    initialize = Leave.__init__
+    initialize = Skip.__init__
     with pytest.MonkeyPatch.context() as patch:
         for case in CASES:
 
-            def record(self: Leave, *args: Any, case: Any = case, **keywords: Any) -> None:
+            def record(self: Skip, *args: Any, case: Any = case, **keywords: Any) -> None:
                 frame: FrameType = sys._getframe(1)
                 lines = result[Path(frame.f_code.co_filename).stem, frame.f_lineno]
                 if case not in lines:
                     lines.append(case)
                 initialize(self, *args, **keywords)
 
-            patch.setattr(Leave, "__init__", record)
+            patch.setattr(Skip, "__init__", record)
             clean(case.model(), case.passes)
     return result
 

@@ -41,7 +41,8 @@ from shapeinf.errors import (
 )
 from shapeinf.expr import Scope, maximum
 from shapeinf.memory import Memory
-from shapeinf.report.memory_report import memory_lines, report_memory, summarize_memory
+from shapeinf.report.memory_report import memory_lines, report_memory
+from shapeinf.report.memory_summary import summarize_memory
 from shapeinf.report.model import build_report
 
 CONVNET, DECODER, MISSING = "examples/convnet.onnx", "examples/decoder.onnx", "examples/missing.onnx"

@@ -167,7 +167,7 @@ def contract(
     result: Labels,
     operands: Sequence[tuple[PartialTensor, Labels]],
 ) -> PartialTensor:
-    """The Einstein sum of operands with labelled axes, of `shape`; contents where those of all operands are known.
+    """The Einstein sum of operands with labeled axes, of `shape`; contents where those of all operands are known.
 
     Axes with one label have one size, or size 1, which repeats. Labels that are not in the result are summed over.
     """
@@ -261,8 +261,8 @@ def einstein_sum(
         every = "".join(terms).replace(ELLIPSIS, "")
         right = ELLIPSIS * (ELLIPSIS in left) + "".join(sorted(s for s in set(every) if every.count(s) == 1))
     spread = max(len(x.shape) - len(t.replace(ELLIPSIS, "")) for t, x in zip(terms, operands, strict=True))
-    labelled = [(x, _labels(t, len(x.shape), spread)) for t, x in zip(terms, operands, strict=True)]
-    return contract(c, dtype, shape, _labels(right, len(shape), spread), labelled)
+    labeled = [(x, _labels(t, len(x.shape), spread)) for t, x in zip(terms, operands, strict=True)]
+    return contract(c, dtype, shape, _labels(right, len(shape), spread), labeled)
 
 
 def _labels(term: str, rank: int, spread: int) -> list[object]:

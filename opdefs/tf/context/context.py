@@ -25,7 +25,7 @@ class TensorFlowContext(ContentsContext):
         inputs: Sequence[Type | None],
         attributes: Mapping[str, object],
         store: ShapeStore,
-        site: str = "",
+        node_name: str = "",
         version: int = 0,
         num_outputs: int = 1,
         *,
@@ -33,11 +33,11 @@ class TensorFlowContext(ContentsContext):
         input_tensors_as_shapes: Sequence[Shape | None] | None = None,
         input_handles: Sequence[HandleData | None] = (),
     ) -> None:
-        """`site` is the name of the node in sources of constraints and in new unknowns.
+        """`node_name` is used in sources of constraints and in new unknowns.
 
         `input_tensors` and `input_tensors_as_shapes` replace the contents of `inputs`.
         """
-        super().__init__(op_def, inputs, attributes, store, site, version, num_outputs)
+        super().__init__(op_def, inputs, attributes, store, node_name, version, num_outputs)
         if input_tensors is not None:
             self.input_tensors = input_tensors
         if input_tensors_as_shapes is not None:

@@ -61,6 +61,6 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
 def _report(result: Result, message: str, node: str, reason: str) -> Diagnostic:
     """An error (S140) at a node."""
     compiled = result.engine.inference.compiled
-    sites = (compiled.step(index) for index in range(len(compiled.rows)))
-    op = next((str(step.operation) for step in sites if step.site == node), "")
+    steps = map(compiled.step, range(len(compiled.rows)))
+    op = next((str(step.operation) for step in steps if step.node_name == node), "")
     return Diagnostic("error", "S140", message, node, op, because=reason, location=result.graph.locations.get(node, ""))

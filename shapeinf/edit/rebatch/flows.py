@@ -88,7 +88,7 @@ def _outputs_with_mark(
     store = inference.store.copy()
     before = set(store.solved)
     try:
-        outcome = call.run(inputs, store, step.site)
+        outcome = call.run(inputs, store, step.node_name)
     except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
         return None
     outputs: dict[int, Type] = {}

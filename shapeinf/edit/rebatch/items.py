@@ -11,13 +11,14 @@ that depend on the index of their item; they may be positions from which the own
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import Calls
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dimension, DimSize, substitute
 from shapeinf.graph import MISSING, UNUSED
@@ -46,7 +47,7 @@ class Mixing:
 
     def __str__(self) -> str:
         """The operator and the node with the reason."""
-        return f"{self.step.operation.kind.op} {self.step.site} may mix the items of the batch: {self.reason}"
+        return f"{self.step.operation.kind.op} {self.step.node_name} may mix the items of the batch: {self.reason}"
 
 
 @attrs.frozen
@@ -85,16 +86,14 @@ def find_mixing(inference: Inference, symbol: Dimension) -> Mixing | None:
 
 def _mixing_node(inference: Inference, symbol: Dimension, known: _Known) -> Mixing | None:
     """The first node of a graph that may combine items; adds to what is known of its values."""
-    functions: dict[Hashable, Mapping[str, Inference]] = {}
+    calls = Calls()
+    calls.enter(inference)
     for step in inference.compiled.steps:
-        if step.operation.op_def is not None and step.operation.op_def.container:  # the same values
+        op_def = step.operation.op_def
+        if op_def is not None and op_def.container:  # the same values
             _note_container(step, known)
             continue
-        children = inference.children.get(step.index)
-        key = inference.shared_call_key(step)
-        if children is not None:
-            functions[key] = children
-        function = _called_function(step, functions.get(key, {}))
+        function = calls.bodies(inference, step).get(op_def.calls or "") if op_def is not None else None
         try:
             if function is not None:
                 mixing = _mixing_call(step, function, symbol, known)
@@ -107,13 +106,6 @@ def _mixing_node(inference: Inference, symbol: Dimension, known: _Known) -> Mixi
         except _MixedItemsError as error:
             return Mixing(step, error.reason, error.spatial)
     return None
-
-
-def _called_function(step: NodeStep, children: Mapping[str, Inference]) -> Inference | None:
-    """The run of the function that a node calls, with its inputs and outputs; None for a node that calls none."""
-    op_def = step.operation.op_def
-    name = op_def.calls if op_def is not None else ""
-    return children.get(name) if name else None
 
 
 def _mixing_call(step: NodeStep, function: Inference, symbol: Dimension, known: _Known) -> Mixing | None:
@@ -441,7 +433,7 @@ class _Probe:
         call, step = self.items.step.operation.call, self.items.step
         assert call is not None
         try:
-            return list(call.run(inputs, self.store, step.site).types)
+            return list(call.run(inputs, self.store, step.node_name).types)
         except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
             return None
 

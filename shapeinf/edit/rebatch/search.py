@@ -135,7 +135,7 @@ class Search:
                 yield Obstacle(0 if producer is None else producer, text)
 
     def solve(self) -> tuple[Result, Obstacle | None]:
-        """Rewrite items until no obstacle is left or can be removed: the last inference, and the remaining obstacle."""
+        """Rewrite items until no obstacle remains or can be removed: the last inference, and the remaining obstacle."""
         result = self.infer(self.name)
         obstacle = self.first_obstacle(result)
         while obstacle is not None:
@@ -275,10 +275,10 @@ class Search:
         return not self._new_violations(result) and self.are_shapes_equal(result, symbolic, size)
 
 
-def _index_of(result: Result, site: str) -> int:
+def _index_of(result: Result, node_name: str) -> int:
     """The index of a node by its name in diagnostics; for a node in a body, that of the node with the body."""
     steps = result.engine.inference.compiled.steps
-    exact = next((step.index for step in steps if step.site == site), None)
+    exact = next((step.index for step in steps if step.node_name == node_name), None)
     if exact is not None:
         return exact
-    return next((step.index for step in steps if site.startswith(f"{step.site}/")), 0)
+    return next((step.index for step in steps if node_name.startswith(f"{step.node_name}/")), 0)

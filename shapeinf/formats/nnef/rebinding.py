@@ -74,7 +74,7 @@ def _with_symbols(document: Document, inputs: Mapping[str, Info]) -> Document:
 def _with_shape(call: Invocation, extents: ArrayExpr) -> Invocation:
     """The invocation with a new argument `shape`: the one of this name, or the first if that is positional."""
     arguments = [
-        Argument(argument.name, extents, argument.at) if _is_shape(argument, index) else argument
+        Argument(argument.name, extents, at=argument.at) if _is_shape(argument, index) else argument
         for index, argument in enumerate(call.arguments)
     ]
     return attrs.evolve(call, arguments=tuple(arguments), shared=())

@@ -1,7 +1,7 @@
 """ONNX files to `Graph`, from their bytes: payloads of large tensors are skipped, and equal nodes are decoded once.
 
 The same `Graph` as `reader` builds from protobuf objects (a test compares them), several times faster and without
-importing onnx. Rare parts (graphs in lists, sparse tensors, types that numpy does not have) are left to protobuf.
+importing onnx. Rare parts (graphs in lists, sparse tensors, types that numpy does not have) are read by protobuf.
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ class _Scanner:
         return self.rare_attribute(data, opsets, depth)
 
     def rare_attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
-        """An AttributeProto of a kind that is left to protobuf."""
+        """An AttributeProto of a kind that protobuf reads."""
         import onnx
 
         from shapeinf.formats.onnx.reader import attribute_names, read_attribute

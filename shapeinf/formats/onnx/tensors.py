@@ -191,7 +191,7 @@ def _is_external(buffer: Source, start: int, end: int) -> bool:
 def _elements(
     dtype: str | None, dims: list[int], buffer: Source, payloads: list[tuple[int, int, int, int]]
 ) -> Sequence[int | float | bool | str] | None:
-    """The elements in payload fields of plain types; None for any other payload, which is left to protobuf."""
+    """The elements in payload fields of plain types; None for any other payload, which protobuf reads."""
     if not payloads:
         return () if prod(dims) == 0 else None
     if dtype == "string" and all(p[:2] == (pb.TENSOR_STRING_DATA, BYTES) for p in payloads):

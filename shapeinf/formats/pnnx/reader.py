@@ -192,14 +192,14 @@ def _positions(operator: Operator) -> dict[str, int]:
 def _items(names: Iterable[str], tuples: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """The names in order, each once, with a tuple replaced by its items."""
     seen: set[str] = set()
-    left = [iter(names)]
-    while left:
-        name = next(left[-1], None)
+    pending = [iter(names)]
+    while pending:
+        name = next(pending[-1], None)
         if name is None:
-            left.pop()
+            pending.pop()
         elif name not in seen:
             seen.add(name)
             if name in tuples:
-                left.append(iter(tuples[name]))
+                pending.append(iter(tuples[name]))
             else:
                 yield name

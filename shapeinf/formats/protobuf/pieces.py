@@ -32,12 +32,12 @@ class FilePart:
 def read_range(file: BinaryIO, start: int, count: int) -> Iterator[bytes]:
     """A range of bytes, at most `CHUNK` at a time. Raises ChangedFileError if the file has become shorter."""
     file.seek(start)
-    left = count
-    while left and (chunk := file.read(min(left, CHUNK))):
+    remaining = count
+    while remaining and (chunk := file.read(min(remaining, CHUNK))):
         yield chunk
-        left -= len(chunk)
-    if left:
-        raise ChangedFileError(f"became {left} bytes shorter while it was copied", node=str(file.name))
+        remaining -= len(chunk)
+    if remaining:
+        raise ChangedFileError(f"became {remaining} bytes shorter while it was copied", node=str(file.name))
 
 
 Piece = bytes | tuple[int, int] | FilePart

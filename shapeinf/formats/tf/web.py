@@ -119,23 +119,23 @@ def _read_shards(folder: str, weight: StoredWeight, where: str) -> bytes | None:
     """The bytes of a weight; None if its shards are missing or too short."""
     if weight.offset is None or weight.size is None:
         return None
-    start, left = weight.offset, weight.size
+    start, remaining = weight.offset, weight.size
     pieces: list[bytes] = []
     try:
-        for name in weight.paths if left else ():
+        for name in weight.paths if remaining else ():
             path = _inside(folder, name, where)
             size = os.path.getsize(path)
             if start < size:
                 with open_regular(path) as file:
                     file.seek(start)
-                    pieces.append(file.read(left))
-                left -= len(pieces[-1])
+                    pieces.append(file.read(remaining))
+                remaining -= len(pieces[-1])
             start = max(0, start - size)
-            if left <= 0:
+            if remaining <= 0:
                 break
     except OSError:
         return None
-    return None if left > 0 else b"".join(pieces)
+    return None if remaining > 0 else b"".join(pieces)
 
 
 def _inside(folder: str, name: str, where: str) -> str:

@@ -1,8 +1,8 @@
 """The inverse query: the largest size of a dim with which the peak fits into a limit.
 
 Where the peak is monotone in the dim, the result is found by bisection; else every size of the dim is checked. Either
-way all constraints hold at it, and the peak there is at most the limit. Where the work budget is reached, the sizes
-that are left are not checked, and the result reports it.
+way all constraints hold at it, and the peak there is at most the limit. Where the work budget is reached, the other
+sizes are not checked, and the result reports it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import parse_bytes, too_long
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.dominance import is_monotone_in
 from shapeinf.solver.long_dims import canonical_form, map_terms
+from shapeinf.solver.monotonicity import is_monotone_in
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges, upper_bound
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, find_violation, holds_at, value_at
 

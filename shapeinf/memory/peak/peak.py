@@ -28,11 +28,11 @@ from shapeinf.texts import object_text, qualify
 class Peak:
     """The most memory in use at once, in bytes: a maximum of polynomials in the dims of the inputs.
 
-    It is sound: a total is left out only where it is provably never more than another one. Sizes that depend on data
+    It is sound: a total is omitted only where it is provably never more than another one. Sizes that depend on data
     are counted with their upper bounds; buffers without one are in `unbounded`, and every result is then "at least".
 
     Every query has a work budget, in steps that are the same on every machine. Where it is reached the result is still
-    sound but may be less sharp: terms that never win are left (`cut`), a bound may be larger than the least one.
+    sound but may be less sharp: terms that never win remain (`cut`), a bound may be larger than the least one.
 
     >>> from shapeinf.lattice import Shape
     >>> from shapeinf.memory import Buffer, ProgramPoint

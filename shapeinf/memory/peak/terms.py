@@ -98,7 +98,7 @@ def why_unbounded(buffer: Buffer, elimination: Elimination) -> str:
 def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict[DimSize, list[int]]:
     """The distinct totals that may be the largest, with the indices of their program points.
 
-    A point is left out where the next one only adds buffers, since the next total is no smaller.
+    A point is omitted where the next one only adds buffers, since the next total is no smaller.
     """
     changes = _changes(timeline, sizes)
     running: dict[Monomial, int] = {}
@@ -143,9 +143,9 @@ def _only_grows(changed: Sequence[tuple[DimSize, int]], store: ShapeStore) -> bo
 
 def _add(running: dict[Monomial, int], scope: Scope, size: DimSize, sign: int) -> None:
     for monomial, coefficient in terms_of(scope, size):
-        left = running.get(monomial, 0) + sign * coefficient
-        if left:
-            running[monomial] = left
+        total = running.get(monomial, 0) + sign * coefficient
+        if total:
+            running[monomial] = total
         else:
             running.pop(monomial, None)
 

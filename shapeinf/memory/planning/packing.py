@@ -152,6 +152,6 @@ class Skyline:
 
     def _join(self, at: int) -> None:
         """Merge a segment with its neighbors of the same height."""
-        for left in (at, at - 1):
-            if left >= 0 and left + 1 < len(self.heights) and self.heights[left] == self.heights[left + 1]:
-                del self.heights[left + 1], self.edges[left + 1]
+        for first in (at, at - 1):
+            if first >= 0 and first + 1 < len(self.heights) and self.heights[first] == self.heights[first + 1]:
+                del self.heights[first + 1], self.edges[first + 1]

@@ -210,7 +210,7 @@ def overlaps(blocks: Sequence[OccupiedBlock]) -> Iterator[tuple[OccupiedBlock, O
     )
     disjoint: list[tuple[int, int]] = []
     overlapping: set[int] = set()
-    left = MAX_OVERLAPS + 1
+    remaining = MAX_OVERLAPS + 1
     for _, begins, i in events:
         entry = (blocks[i].bottom, i)
         if not begins:
@@ -223,8 +223,8 @@ def overlaps(blocks: Sequence[OccupiedBlock]) -> Iterator[tuple[OccupiedBlock, O
         for k in others:
             if blocks[k].owner != blocks[i].owner:
                 yield (blocks[k], blocks[i]) if k < i else (blocks[i], blocks[k])
-            left -= 1
-            if not left:
+            remaining -= 1
+            if not remaining:
                 return
         if others:
             overlapping.add(i)

@@ -179,7 +179,7 @@ def choose_sizes(
             return candidate, answer
         if answer.verdict is None and open_answer is None:
             open_answer = candidate, answer
-        if len(tried) == MAX_CHECKED or not Budget().left:
+        if len(tried) == MAX_CHECKED or not Budget().remaining:
             break
     if open_answer is not None:
         return open_answer

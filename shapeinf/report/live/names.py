@@ -8,7 +8,7 @@ from typing import Any
 from shapeinf.texts import shorten_text
 
 MAX_NAME = 400
-"""Characters of a name; the middle of longer ones is left out."""
+"""Characters of a name; the middle of longer ones is omitted."""
 
 
 class TextTable:

@@ -1,5 +1,12 @@
 """The cases of the passes, a module a subject."""
 
-from tests.passes.cases import batch_norms, constants, descriptions, forms, products, scopes
+from tests.passes.cases import batch_norms, constants, descriptions, opset_conversion, products, scopes
 
-CASES = [*batch_norms.CASES, *products.CASES, *constants.CASES, *scopes.CASES, *forms.CASES, *descriptions.CASES]
+CASES = [
+    *batch_norms.CASES,
+    *products.CASES,
+    *constants.CASES,
+    *scopes.CASES,
+    *opset_conversion.CASES,
+    *descriptions.CASES,
+]

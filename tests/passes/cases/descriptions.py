@@ -81,7 +81,7 @@ CASES = [
     ),
     untouched(
         "damaged-node",
-        "normalise_forms",
+        "normalize_forms",
         "g (float[3] x) => (float[a] y) { c = Clip<min=0.0>(x) y, i = TopK<k=2>(c) }",
         options={"edit": without_attributes, "opset": 9},
         runs=False,

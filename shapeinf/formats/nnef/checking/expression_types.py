@@ -12,26 +12,7 @@ from shapeinf.formats.nnef.checking.casting import Casting, NoCommonTypeError, a
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.checking.operators import RESULTS, binary_type, required_operand, unary_type
 from shapeinf.formats.nnef.checking.reporter import Reporter, suggestion
-from shapeinf.formats.nnef.language.ast import (
-    ArrayExpr,
-    Assignment,
-    Binary,
-    Builtin,
-    Comprehension,
-    Expr,
-    Invocation,
-    Name,
-    Number,
-    Range,
-    Select,
-    Subscript,
-    Text,
-    Truth,
-    TupleExpr,
-    Unary,
-    names_in,
-    start_of,
-)
+from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.types import INTEGER, LOGICAL, SCALAR, STRING, ArrayOf, NnefType, TensorOf, TupleOf
 
 MaybeType = NnefType | None
@@ -48,52 +29,52 @@ class ExpressionTypes:
         self.dialect = casting.dialect
         self.reporter = reporter
         self.names: dict[str, MaybeType] = {}
-        self.body: tuple[Assignment, ...] = ()
+        self.body: tuple[ast.Assignment, ...] = ()
         self._reported: set[str] = set()
         self.symbols: set[str] = set()
         """The symbols of a document of tract, which are extents."""
         self.new_symbols = False
         """Whether an unknown name is a new symbol, as in the shapes of external tensors of tract."""
         self._kinds: dict[type, Callable[..., MaybeType]] = {
-            Number: self._number,
-            Text: lambda _: STRING,
-            Truth: lambda _: LOGICAL,
-            Name: self._name,
-            ArrayExpr: self._array,
-            TupleExpr: self._tuple,
-            Unary: self._unary,
-            Binary: self._binary,
-            Select: self._select,
-            Comprehension: self._comprehension,
-            Subscript: self._subscript,
-            Range: self._range,
-            Builtin: self._builtin,
-            Invocation: self._nested_invocation,
+            ast.Number: self._number,
+            ast.Text: lambda _: STRING,
+            ast.Truth: lambda _: LOGICAL,
+            ast.Name: self._name,
+            ast.ArrayExpr: self._array,
+            ast.TupleExpr: self._tuple,
+            ast.Unary: self._unary,
+            ast.Binary: self._binary,
+            ast.Select: self._select,
+            ast.Comprehension: self._comprehension,
+            ast.Subscript: self._subscript,
+            ast.Range: self._range,
+            ast.Builtin: self._builtin,
+            ast.Invocation: self._nested_invocation,
         }
 
-    def type_of(self, expression: Expr) -> MaybeType:
+    def type_of(self, expression: ast.Expr) -> MaybeType:
         """The type of an expression inside another one."""
         return self._kinds[expression.__class__](expression)
 
-    def value_type(self, value: Expr) -> MaybeType:
+    def value_type(self, value: ast.Expr) -> MaybeType:
         """The type of the right side of an assignment, which may have several results."""
-        if value.__class__ is Invocation:
+        if value.__class__ is ast.Invocation:
             return self.invocation(value)
-        if isinstance(value, Select):
+        if isinstance(value, ast.Select):
             return self._branches(value, self.value_type)
         return self.type_of(value)
 
-    def invocation(self, invocation: Invocation) -> MaybeType:
+    def invocation(self, invocation: ast.Invocation) -> MaybeType:
         """The type of the result of an invocation."""
         raise NotImplementedError
 
     def _error(self, message: str, at: int) -> None:
         self.reporter.error("N405", message, at)
 
-    def _number(self, expression: Number) -> NnefType:
+    def _number(self, expression: ast.Number) -> NnefType:
         return INTEGER if expression.value.__class__ is int else SCALAR
 
-    def _name(self, expression: Name) -> MaybeType:
+    def _name(self, expression: ast.Name) -> MaybeType:
         name = expression.name
         try:
             return self.names[name]
@@ -106,7 +87,7 @@ class ExpressionTypes:
             return INTEGER
         if name in self._reported:
             return None
-        if any(name == target.name for statement in self.body for target in names_in(statement.target)):
+        if any(name == target.name for statement in self.body for target in ast.names_in(statement.target)):
             message = f"{name!r} is used before it is assigned"
         elif name in self.library:
             message = f"{name!r} is an operation, not a value"
@@ -116,7 +97,7 @@ class ExpressionTypes:
         self._reported.add(name)
         return None
 
-    def _array(self, expression: ArrayExpr) -> MaybeType:
+    def _array(self, expression: ast.ArrayExpr) -> MaybeType:
         items = expression.items
         if not items:
             return array_of(None)
@@ -136,11 +117,11 @@ class ExpressionTypes:
                 return None
         return None if common is None else array_of(common)
 
-    def _tuple(self, expression: TupleExpr) -> MaybeType:
+    def _tuple(self, expression: ast.TupleExpr) -> MaybeType:
         items = tuple(self.type_of(item) for item in expression.items)
         return None if None in items else tuple_of(items)
 
-    def _unary(self, expression: Unary) -> MaybeType:
+    def _unary(self, expression: ast.Unary) -> MaybeType:
         operand = self.type_of(expression.operand)
         if operand is None:
             return None
@@ -149,20 +130,20 @@ class ExpressionTypes:
             self._error(f"operator {expression.op!r} is not defined for {format_type(operand)}", expression.at)
         return of
 
-    def _binary(self, expression: Binary) -> MaybeType:
+    def _binary(self, expression: ast.Binary) -> MaybeType:
         left, right = self.type_of(expression.left), self.type_of(expression.right)
         if left is None or right is None:
             return None
         of = binary_type(expression.op, left, right, self.casting)
         if of is None:
             operands = f"{format_type(left)} and {format_type(right)}"
-            self._error(f"operator {expression.op!r} is not defined for {operands}", start_of(expression))
+            self._error(f"operator {expression.op!r} is not defined for {operands}", ast.start_of(expression))
         return of
 
-    def _select(self, expression: Select) -> MaybeType:
+    def _select(self, expression: ast.Select) -> MaybeType:
         return self._branches(expression, self.type_of)
 
-    def _branches(self, expression: Select, branch_type: Callable[[Expr], MaybeType]) -> MaybeType:
+    def _branches(self, expression: ast.Select, branch_type: Callable[[ast.Expr], MaybeType]) -> MaybeType:
         then = branch_type(expression.then)
         self._check_condition(expression.condition, "'if'")
         otherwise = branch_type(expression.otherwise)
@@ -170,10 +151,12 @@ class ExpressionTypes:
             return self.casting.common(then, otherwise)
         except NoCommonTypeError:
             first, second = format_type(then), format_type(otherwise)  # type: ignore[arg-type]
-            self._error(f"the two branches need a common type, these are {first} and {second}", start_of(expression))
+            self._error(
+                f"the two branches need a common type, these are {first} and {second}", ast.start_of(expression)
+            )
             return None
 
-    def _check_condition(self, condition: Expr, where: str) -> None:
+    def _check_condition(self, condition: ast.Expr, where: str) -> None:
         of = self.type_of(condition)
         if of is None or of == LOGICAL:
             return
@@ -184,9 +167,9 @@ class ExpressionTypes:
         else:
             why = ""
         message = f"the condition of {where} must be logical, this is {format_type(of)}{why}"
-        self._error(message, start_of(condition))
+        self._error(message, ast.start_of(condition))
 
-    def _comprehension(self, expression: Comprehension) -> MaybeType:
+    def _comprehension(self, expression: ast.Comprehension) -> MaybeType:
         # The arrays cannot depend on the loop variables.
         items = [self._item_type(array) for _, array in expression.iterators]
         own: list[str] = []
@@ -206,15 +189,15 @@ class ExpressionTypes:
             for name in own:
                 del self.names[name]
 
-    def _item_type(self, array: Expr) -> MaybeType:
+    def _item_type(self, array: ast.Expr) -> MaybeType:
         of = self.type_of(array)
         if of is None or isinstance(of, ArrayOf):
             return None if of is None else of.of
         hint = "; 'range_of' returns the positions in a string" if of == STRING else ""
-        self._error(f"a comprehension iterates over arrays, this is {format_type(of)}{hint}", start_of(array))
+        self._error(f"a comprehension iterates over arrays, this is {format_type(of)}{hint}", ast.start_of(array))
         return None
 
-    def _subscript(self, expression: Subscript) -> MaybeType:
+    def _subscript(self, expression: ast.Subscript) -> MaybeType:
         value = self.type_of(expression.value)
         if isinstance(value, TupleOf):
             return self._tuple_item(value, expression.index)
@@ -230,27 +213,27 @@ class ExpressionTypes:
         # In tract's dialect the shape of a tensor is a tensor, whose items are tensors.
         return self.dialect == "tract" and isinstance(value, TensorOf)
 
-    def _report_no_items(self, value: NnefType, expression: Subscript | Range) -> None:
+    def _report_no_items(self, value: NnefType, expression: ast.Subscript | ast.Range) -> None:
         hint = " ('slice' takes parts of tensors)" if isinstance(value, TensorOf) else ""
-        self._error(f"{format_type(value)} has no items to choose from{hint}", start_of(expression.value))
+        self._error(f"{format_type(value)} has no items to choose from{hint}", ast.start_of(expression.value))
 
-    def _tuple_item(self, value: TupleOf, index: Expr) -> MaybeType:
-        if not isinstance(index, Number) or not isinstance(index.value, int):
+    def _tuple_item(self, value: TupleOf, index: ast.Expr) -> MaybeType:
+        if not isinstance(index, ast.Number) or not isinstance(index.value, int):
             # The type of the item depends on the index.
             self.type_of(index)
-            self._error("an item of a tuple is chosen by an integer literal", start_of(index))
+            self._error("an item of a tuple is chosen by an integer literal", ast.start_of(index))
             return None
         if 0 <= index.value < len(value.items):
             return value.items[index.value]
         self._error(f"index {index.value} is out of range for a tuple of {len(value.items)} items", index.at)
         return None
 
-    def _check_position(self, index: Expr) -> None:
+    def _check_position(self, index: ast.Expr) -> None:
         of = self.type_of(index)
         if not self.casting.casts(of, INTEGER):
-            self._error(f"a position must be an integer, this is {format_type(of)}", start_of(index))  # type: ignore[arg-type]
+            self._error(f"a position must be an integer, this is {format_type(of)}", ast.start_of(index))  # type: ignore[arg-type]
 
-    def _range(self, expression: Range) -> MaybeType:
+    def _range(self, expression: ast.Range) -> MaybeType:
         value = self.type_of(expression.value)
         for position in (expression.begin, expression.end):
             if position is not None:
@@ -258,20 +241,20 @@ class ExpressionTypes:
         if value is None or value == STRING or isinstance(value, ArrayOf) or self._is_shape(value):
             return value
         if isinstance(value, TupleOf):
-            self._error("a range is taken of arrays and strings, not of tuples", start_of(expression.value))
+            self._error("a range is taken of arrays and strings, not of tuples", ast.start_of(expression.value))
         else:
             self._report_no_items(value, expression)
         return None
 
-    def _builtin(self, expression: Builtin) -> MaybeType:
+    def _builtin(self, expression: ast.Builtin) -> MaybeType:
         operand = self.type_of(expression.operand)
         required = None if operand is None else required_operand(expression.name, operand, self.casting)
         if required is not None:
             message = f"{expression.name!r} takes {required}, this is {format_type(operand)}"  # type: ignore[arg-type]
-            self._error(message, start_of(expression.operand))
+            self._error(message, ast.start_of(expression.operand))
         return RESULTS[expression.name]
 
-    def _nested_invocation(self, expression: Invocation) -> MaybeType:
+    def _nested_invocation(self, expression: ast.Invocation) -> MaybeType:
         of = self.invocation(expression)
         if self.dialect == "provisional" or not isinstance(of, TupleOf) or expression.name not in self.library:
             return of

@@ -182,7 +182,7 @@ class _Evaluation:
             try:
                 value = self.emitter.copy_to(value, name, at)
             except BadValue as bad:
-                raise self.machine.error_at(bad, self.frame, (), at) from None
+                raise self.machine.error(bad.code, bad.message, at, self.frame) from None
         self.values[target.name] = value
 
 

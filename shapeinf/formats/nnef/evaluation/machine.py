@@ -6,7 +6,7 @@ Nested invocations of fragments do not use the stack of Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.evaluation import builtins
@@ -31,8 +31,11 @@ _ITEMS_PER_STEP = 4
 """The number of items of arrays that cost a step."""
 
 Request = tuple[Expr, Frame, Target]
-Steps = Generator[Union[Request, "Steps"], Any, Value]
-"""The evaluation of an expression: it requests the values of other expressions, and returns its own."""
+Steps = Generator[Request, Any, Value]
+"""The evaluation of an expression: it requests the values of other expressions, and returns its own.
+
+A BadValue that it raises becomes an error at the expression, or at its operand `part` (`Machine._operands`).
+"""
 
 
 class Machine:
@@ -72,33 +75,34 @@ class Machine:
 
     def run(self, expr: Expr, frame: Frame, target: Target) -> Value:
         """The value of an expression. Raises NnefError."""
-        stack: list[Steps] = []
-        request: Request | Steps = (expr, frame, target)
+        stack: list[tuple[Steps, Expr, Frame]] = []
+        request = expr, frame, target
         value: Any
-        while True:
-            if type(request) is tuple:
+        try:
+            while True:
                 expr, frame, target = request
                 handler = self._handlers.get(type(expr))
                 if handler is None:
                     value = self._leaf(expr, frame)
                 else:
                     if not self.budget.take(_STEPS_PER_EXPRESSION):
-                        limit = BadValue(f"the document evaluates too many expressions: {CUT}", code="N905")
-                        raise self.error_at(limit, frame, (), frame.offset_of(expr))
-                    stack.append(handler(expr, frame, target))
+                        raise BadValue(f"the document evaluates too many expressions: {CUT}", code="N905")
+                    stack.append((handler(expr, frame, target), expr, frame))
                     value = None
-            else:
-                stack.append(request)  # type: ignore[arg-type]
-                value = None
-            while True:
-                if not stack:
-                    return value  # type: ignore[no-any-return]
-                try:
-                    request = stack[-1].send(value)
-                    break
-                except StopIteration as done:
-                    stack.pop()
-                    value = done.value
+                while True:
+                    if not stack:
+                        return value  # type: ignore[no-any-return]
+                    steps, expr, frame = stack[-1]
+                    self.emitter.calls = frame.calls
+                    try:
+                        request = steps.send(value)
+                        break
+                    except StopIteration as done:
+                        stack.pop()
+                        value = done.value
+        except BadValue as bad:
+            operand = self._operands(expr)[bad.part] if bad.part >= 0 else None
+            raise self.error(bad.code, bad.message, frame.offset_of(operand or expr), frame) from None
 
     def shape_of(self, operations: Sequence[Operation], name: str) -> Sequence[int | None] | None:
         """The extents of a tensor after some operations; see `ShapeOf`."""
@@ -108,11 +112,28 @@ class Machine:
             self._shape_of = ShapesSoFar(self._document, self.source)
         return self._shape_of(operations, name)
 
-    def error_at(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
-        """The error for a bad value, at the operand that causes it, else at `at`."""
-        part = parts[bad.part] if 0 <= bad.part < len(parts) else None
-        position = at if part is None else frame.offset_of(part)
-        return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source.render)
+    def error(self, code: str, message: str, at: int, frame: Frame) -> NnefError:
+        """The error at an offset in the document, with the invocations around it."""
+        return NnefError([self.source.error(code, message, at, frame.calls)], self.source.render)
+
+    def _operands(self, expr: Expr) -> Sequence[Expr | None]:
+        """The operands of an expression, as `BadValue.part` counts them."""
+        match expr:
+            case ast.Unary() | ast.Builtin():
+                return (expr.operand,)
+            case ast.Binary():
+                return expr.left, expr.right
+            case ast.Select():
+                return (expr.condition,)
+            case ast.Comprehension():
+                return (*(array for _, array in expr.iterators), expr.condition)
+            case ast.Subscript():
+                return expr.value, expr.index
+            case ast.Range():
+                return expr.value, expr.begin, expr.end
+            case Invocation():
+                return [argument.value for argument in self.lookup.arguments(expr)]
+        return ()
 
     def _count_items(self, value: Value, size: int) -> Value:
         if not self.budget.take(size // _ITEMS_PER_STEP):
@@ -133,9 +154,7 @@ class Machine:
             return value
         if self.dialect == "tract":
             return Symbol(expr.name)  # undeclared identifiers are extents in tract
-        raise self.error_at(
-            BadValue(f"{expr.name!r} is not defined here", code="N404"), frame, (), frame.offset_of(expr)
-        )
+        raise BadValue(f"{expr.name!r} is not defined here", code="N404")
 
     def _items(self, expr: ast.ArrayExpr | ast.TupleExpr, frame: Frame, target: Target) -> Steps:
         items = expr.items
@@ -150,13 +169,9 @@ class Machine:
 
     def _unary(self, expr: ast.Unary, frame: Frame, target: Target) -> Steps:
         value = yield expr.operand, frame, None
-        self.emitter.calls = frame.calls
-        try:
-            if isinstance(value, RUNTIME):
-                return apply_operator(self.emitter, expr.op, (value,), target, frame.base, frame.offset_of(expr))
-            return builtins.unary(expr.op, value)
-        except BadValue as bad:
-            raise self.error_at(bad, frame, (expr.operand,), frame.offset_of(expr)) from None
+        if isinstance(value, RUNTIME):
+            return apply_operator(self.emitter, expr.op, (value,), target, frame.base, frame.offset_of(expr))
+        return builtins.unary(expr.op, value)
 
     def _binary(self, expr: ast.Binary, frame: Frame, target: Target) -> Steps:
         op = expr.op
@@ -164,15 +179,11 @@ class Machine:
         if type(left) is bool and ((op == "&&" and not left) or (op == "||" and left)):
             return left  # the right side is not evaluated
         right = yield expr.right, frame, None
-        self.emitter.calls = frame.calls
-        try:
-            if type(left) is tuple and op in ("==", "!=", "in"):
-                self._count_items(left, size_of(left))
-            if isinstance(left, RUNTIME) or isinstance(right, RUNTIME):
-                return apply_operator(self.emitter, op, (left, right), target, frame.base, frame.offset_of(expr))
-            return self._count_result(builtins.binary(op, left, right))
-        except BadValue as bad:
-            raise self.error_at(bad, frame, (expr.left, expr.right), frame.offset_of(expr)) from None
+        if type(left) is tuple and op in ("==", "!=", "in"):
+            self._count_items(left, size_of(left))
+        if isinstance(left, RUNTIME) or isinstance(right, RUNTIME):
+            return apply_operator(self.emitter, op, (left, right), target, frame.base, frame.offset_of(expr))
+        return self._count_result(builtins.binary(op, left, right))
 
     def _select(self, expr: ast.Select, frame: Frame, target: Target) -> Steps:
         condition = yield expr.condition, frame, None
@@ -181,23 +192,21 @@ class Machine:
             message = (
                 "the condition must be known when the graph is built" if unknown else "the condition is not a logical"
             )
-            raise self.error_at(BadValue(message, code="N502"), frame, (), frame.offset_of(expr.condition))
+            raise BadValue(message, 0, "N502")
         value: Value = yield expr.then if condition else expr.otherwise, frame, target
         return value
 
     def _comprehension(self, expr: ast.Comprehension, frame: Frame, target: Target) -> Steps:
         arrays: list[tuple[Value, ...]] = []
-        for _, iterated in expr.iterators:
+        for index, (_, iterated) in enumerate(expr.iterators):
             array = yield iterated, frame, None
             if not isinstance(array, tuple):
-                bad = BadValue(f"a comprehension iterates over arrays, not {kind_of(array)}")
-                raise self.error_at(bad, frame, (), frame.offset_of(iterated))
+                raise BadValue(f"a comprehension iterates over arrays, not {kind_of(array)}", index)
             self.budget.spend(len(array) // _ITEMS_PER_STEP)
             arrays.append(array)
         if len({len(array) for array in arrays}) > 1:
             lengths = ", ".join(str(len(array)) for array in arrays)
-            bad = BadValue(f"the arrays of a comprehension must have the same length, not {lengths}")
-            raise self.error_at(bad, frame, (), frame.offset_of(expr))
+            raise BadValue(f"the arrays of a comprehension must have the same length, not {lengths}")
         names = [name.name for name, _ in expr.iterators]
         hidden = {name: frame.values[name] for name in names if name in frame.values}
         targets = target if expr.condition is None and isinstance(target, tuple) else ()
@@ -207,8 +216,8 @@ class Machine:
             if expr.condition is not None:
                 condition = yield expr.condition, frame, None
                 if type(condition) is not bool:
-                    bad = BadValue("the condition must be a logical that is known when the graph is built", code="N502")
-                    raise self.error_at(bad, frame, (), frame.offset_of(expr.condition))
+                    message = "the condition must be a logical that is known when the graph is built"
+                    raise BadValue(message, len(arrays), "N502")
                 if not condition:
                     continue
             results.append((yield expr.item, frame, targets[index] if index < len(targets) else None))
@@ -223,18 +232,14 @@ class Machine:
         operand = _shape_operand(expr.value)
         value = yield operand or expr.value, frame, None
         index = yield expr.index, frame, None
-        self.emitter.calls = frame.calls
-        try:
-            if operand is not None:
-                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
-                extent = builtins.item(shape, index)
-                self.emitter.require_extents(value, shape, [index], frame.offset_of(expr))
-                return extent
-            if isinstance(value, Tensor) and self.dialect == "tract":
-                return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.offset_of(expr))
-            return builtins.item(value, index)
-        except BadValue as bad:
-            raise self.error_at(bad, frame, (expr.value, expr.index), frame.offset_of(expr)) from None
+        if operand is not None:
+            shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+            extent = builtins.item(shape, index)
+            self.emitter.require_extents(value, shape, [index], frame.offset_of(expr))
+            return extent
+        if isinstance(value, Tensor) and self.dialect == "tract":
+            return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.offset_of(expr))
+        return builtins.item(value, index)
 
     def _range(self, expr: ast.Range, frame: Frame, target: Target) -> Steps:
         value = yield expr.value, frame, None
@@ -244,29 +249,21 @@ class Machine:
             begin = yield expr.begin, frame, None
         if expr.end is not None:
             end = yield expr.end, frame, None
-        self.emitter.calls = frame.calls
-        try:
-            if isinstance(value, Tensor) and self.dialect == "tract":
-                ends = (0 if end is None else end,)
-                return part_of_tensor(self.emitter, value, begin or 0, ends, target, frame.base, frame.offset_of(expr))
-            return self._count_result(builtins.part(value, begin, end))
-        except BadValue as bad:
-            raise self.error_at(bad, frame, (expr.value, expr.begin, expr.end), frame.offset_of(expr)) from None
+        if isinstance(value, Tensor) and self.dialect == "tract":
+            ends = (0 if end is None else end,)
+            return part_of_tensor(self.emitter, value, begin or 0, ends, target, frame.base, frame.offset_of(expr))
+        return self._count_result(builtins.part(value, begin, end))
 
     def _builtin(self, expr: ast.Builtin, frame: Frame, target: Target) -> Steps:
         operand = _shape_operand(expr.operand)
         value = yield operand or expr.operand, frame, None
-        self.emitter.calls = frame.calls
-        try:
-            if operand is not None:  # of the shape, only the rank matters
-                value = extents_of(value, self.emitter, self.shape_of, self.dialect)
-            elif expr.name == "shape_of":
-                shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
-                self.emitter.require_extents(value, shape, range(len(shape)), frame.offset_of(expr))
-                return shape
-            return self._count_result(builtins.function(expr.name, value))
-        except BadValue as bad:
-            raise self.error_at(bad, frame, (expr.operand,), frame.offset_of(expr)) from None
+        if operand is not None:  # of the shape, only the rank matters
+            value = extents_of(value, self.emitter, self.shape_of, self.dialect)
+        elif expr.name == "shape_of":
+            shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
+            self.emitter.require_extents(value, shape, range(len(shape)), frame.offset_of(expr))
+            return shape
+        return self._count_result(builtins.function(expr.name, value))
 
     # -- invocations -------------------------------------------------------------------------------------------------
 
@@ -276,49 +273,37 @@ class Machine:
         for argument in arguments:
             values.append((yield argument.value, frame, None))
         at = frame.offset_of(expr)
-        self.emitter.calls = frame.calls
-        try:
-            for value in values:
-                if type(value) is tuple:
-                    self._count_items(value, size_of(value))
-            fragment = self.lookup.fragment(expr)
-            form = self.lookup.form(fragment, arguments)
-            if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.lookup.own:
-                result = yield self._scan(form, values, frame, target, at)
-                return result  # type: ignore[no-any-return]
-            bound: PrimitiveName | None = None if expr.type_argument is None else expr.type_argument.name
-            if bound == "?":
-                bound = frame.bound
-            if not self.lookup.is_expanded(fragment):
-                length = array_length(form, values, target, self.emitter, self.shape_of)
-                if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.returns_array:
-                    result = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
-                    return result[0] if isinstance(result, tuple) else result  # in tract an array of one is its item
-                return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
-            inner = self._enter(fragment, form, values, bound, frame, target, at)
-        except BadValue as bad:
-            raise self.error_at(bad, frame, [argument.value for argument in arguments], at) from None
-        result = yield self._body(fragment, inner)
-        return result  # type: ignore[no-any-return]
+        for value in values:
+            if type(value) is tuple:
+                self._count_items(value, size_of(value))
+        fragment = self.lookup.fragment(expr)
+        form = self.lookup.form(fragment, arguments)
+        if expr.name == SCAN and self.dialect == "tract" and expr.name not in self.lookup.own:
+            return (yield from self._scan(form, values, frame, target, at))
+        bound: PrimitiveName | None = None if expr.type_argument is None else expr.type_argument.name
+        if bound == "?":
+            bound = frame.bound
+        if self.lookup.is_expanded(fragment):
+            return (yield from self._body(fragment, self._enter(fragment, form, values, bound, frame, target, at)))
+        length = array_length(form, values, target, self.emitter, self.shape_of)
+        if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.returns_array:
+            result = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
+            return result[0] if isinstance(result, tuple) else result  # in tract an array of one is its item
+        return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
 
     def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
         """Evaluate a scan of tract: its body once, on chunks of tensors; the results follow from those of one call."""
         arguments = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
-        try:
-            body = self.lookup.own.get(str(arguments.get("body")))
-            if body is None:
-                message = f"the body of a scan, {arguments.get('body')!r}, is not a fragment of the document"
-                raise BadValue(message, code="N401")
-            _check_depth(frame, body)
-            scan = Scan(body, arguments, self.emitter, frame.base, at)
-            inner = frame.inner_frame(body, at, None, self.root, False)
-            for parameter in body.parameters:
-                inner.values[parameter.name] = self._as_tensors(parameter.type, scan.argument(parameter.name), None)
-            results = yield self._body(body, inner)
-            self.emitter.calls = frame.calls
-            return scan.results(results, target)
-        except BadValue as bad:
-            raise self.error_at(bad, frame, (), at) from None
+        body = self.lookup.own.get(str(arguments.get("body")))
+        if body is None:
+            message = f"the body of a scan, {arguments.get('body')!r}, is not a fragment of the document"
+            raise BadValue(message, code="N401")
+        _check_depth(frame, body)
+        scan = Scan(body, arguments, self.emitter, frame.base, at)
+        inner = frame.inner_frame(body, at, None, self.root, False)
+        for parameter in body.parameters:
+            inner.values[parameter.name] = self._as_tensors(parameter.type, scan.argument(parameter.name), None)
+        return scan.results((yield from self._body(body, inner)), target)
 
     def _enter(
         self,
@@ -353,8 +338,9 @@ class Machine:
         results: list[Value] = []
         for result in fragment.results:
             if result.name not in frame.values:
-                bad = BadValue(f"the result {result.name!r} of {fragment.name} is not assigned", code="N305")
-                raise self.error_at(bad, frame, (), result.at if frame.library_call is None else frame.library_call)
+                message = f"the result {result.name!r} of {fragment.name} is not assigned"
+                at = result.at if frame.library_call is None else frame.library_call
+                raise self.error("N305", message, at, frame)
             results.append(self._as_tensors(result.type, frame.values[result.name], frame.bound))
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -377,8 +363,8 @@ class Machine:
         if isinstance(value, tuple) and len(value) == wanted:
             return value
         right = f"{len(value)} values" if isinstance(value, tuple) else "one value"
-        bad = BadValue(f"the left side has {wanted} items, the right side {right}", code="N503")
-        raise self.error_at(bad, frame, (), frame.offset_of(target))
+        message = f"the left side has {wanted} items, the right side {right}"
+        raise self.error("N503", message, frame.offset_of(target), frame)
 
 
 def _check_depth(frame: Frame, fragment: Fragment) -> None:

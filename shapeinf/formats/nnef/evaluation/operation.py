@@ -35,7 +35,7 @@ class Operation:
         outputs: the names of its results; the items of an array one by one.
         type_argument: the type argument, if no tensor among the inputs determines it.
         at: the offset of the invocation, in the innermost fragment that the document declares.
-        calls: the offsets of the invocations around it, innermost first; the middle of long chains is left out.
+        calls: the offsets of the invocations around it, innermost first; the middle of long chains is omitted.
     """
 
     op: str

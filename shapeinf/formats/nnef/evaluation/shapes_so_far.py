@@ -56,12 +56,12 @@ class ShapesSoFar:
         dims = [self._dim(dim, f"{name}.{axis}") for axis, dim in enumerate(declared.dims or ())]
         return PartialTensor(declared.dtype, Shape(dims), None)
 
-    def _dim(self, declared: int | str | None, site: str) -> DimSize:
+    def _dim(self, declared: int | str | None, label: str) -> DimSize:
         if isinstance(declared, str):
             dim, _ = parse_dim_lenient(declared, self.store.scope, 1)
             if dim is not None:
                 return dim
-        return declared if isinstance(declared, int) else self.store.scope.fresh(site, 1)
+        return declared if isinstance(declared, int) else self.store.scope.fresh(label, 1)
 
     def _infer(self, node: Node) -> None:
         op_def = self.registry.lookup("nnef", "", node.op, self.version)

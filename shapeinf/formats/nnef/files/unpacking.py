@@ -165,13 +165,13 @@ class Guarded(RawIOBase):
         """The bytes of a file. Raises ModelError if the archive ends earlier."""
         self.seek(start)
         pieces = []
-        left = size
-        while left:
-            piece = self._next(min(left, MAX_BLOCK))
+        remaining = size
+        while remaining:
+            piece = self._next(min(remaining, MAX_BLOCK))
             if not piece:
                 raise ModelError("the archive is cut off", node=self._name)
             pieces.append(piece)
-            left -= len(piece)
+            remaining -= len(piece)
         return b"".join(pieces)
 
     def _next(self, size: int) -> bytes:

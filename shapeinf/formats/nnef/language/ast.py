@@ -1,7 +1,4 @@
-"""The syntax tree of an NNEF document. Every node has `at`, the offset of its first character in the text.
-
-Equality of trees ignores offsets and redundant brackets.
-"""
+"""The syntax tree of an NNEF document. Equality of trees ignores offsets and redundant brackets."""
 
 from __future__ import annotations
 
@@ -15,137 +12,126 @@ from shapeinf.formats.nnef.language.types import NnefType, Primitive
 from shapeinf.formats.nnef.versions import DialectName
 
 
-def _offset_field() -> int:
-    return field(eq=False, repr=False, default=-1)
+@attrs.define(slots=True, unsafe_hash=True)
+class SyntaxNode:
+    """What all nodes have: `at`, the offset of the first character in the text."""
+
+    at: int = field(eq=False, repr=False, default=-1, kw_only=True)
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Number:
+class Number(SyntaxNode):
     """A literal integer or scalar, with its sign; `text` is its text in the document."""
 
     value: int | float
     text: str = field(eq=False, repr=False, default="")
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Text:
+class Text(SyntaxNode):
     """A literal string, unescaped."""
 
     value: str
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Truth:
+class Truth(SyntaxNode):
     """`true` or `false`."""
 
     value: bool
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Name:
+class Name(SyntaxNode):
     """An identifier."""
 
     name: str
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class ArrayExpr:
+class ArrayExpr(SyntaxNode):
     """`[a, b, ...]`, also on the left side of an assignment."""
 
     items: tuple[Expr, ...]
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class TupleExpr:
+class TupleExpr(SyntaxNode):
     """`(a, b, ...)`, also on the left side, where the parentheses may be missing."""
 
     items: tuple[Expr, ...]
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Unary:
+class Unary(SyntaxNode):
     """`op` is `+`, `-` or `!`."""
 
     op: str
     operand: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Binary:
+class Binary(SyntaxNode):
     """`op` is one of `+ - * / ^ < > <= >= == != && || in`; `at` is the offset of the operator."""
 
     op: str
     left: Expr
     right: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Select:
+class Select(SyntaxNode):
     """`then if condition else otherwise`."""
 
     then: Expr
     condition: Expr
     otherwise: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Comprehension:
+class Comprehension(SyntaxNode):
     """`[for i in a, j in b if condition yield item]`; provisional: `[item for i in a if condition]`."""
 
     iterators: tuple[tuple[Name, Expr], ...]
     condition: Expr | None
     item: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Subscript:
+class Subscript(SyntaxNode):
     """`value[index]`."""
 
     value: Expr
     index: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Range:
+class Range(SyntaxNode):
     """`value[begin:end]`; a missing end is None."""
 
     value: Expr
     begin: Expr | None
     end: Expr | None
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Builtin:
+class Builtin(SyntaxNode):
     """`shape_of`, `length_of`, `range_of`, or a cast `integer`, `scalar`, `logical`, `string`, of one operand."""
 
     name: str
     operand: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Argument:
+class Argument(SyntaxNode):
     """An argument of an invocation; `name` is None for a positional one."""
 
     name: str | None
     value: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Invocation:
+class Invocation(SyntaxNode):
     """`name<type_argument>(arguments)`.
 
     `shared` has the last arguments if these are literals: equal ones of several invocations are one object, so that
@@ -155,7 +141,6 @@ class Invocation:
     name: str
     type_argument: Primitive | None
     arguments: tuple[Argument, ...]
-    at: int = _offset_field()
     shared: tuple[Argument, ...] = field(eq=False, repr=False, default=())
 
 
@@ -205,35 +190,32 @@ def names_in(expr: Expr) -> Iterator[Name]:
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Assignment:
+class Assignment(SyntaxNode):
     """`target = value`; the target consists of names, arrays and tuples."""
 
     target: Expr
     value: Expr
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Parameter:
+class Parameter(SyntaxNode):
     """A parameter of a fragment."""
 
     name: str
     type: NnefType
     default: Expr | None = None
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class FragmentResult:
+class FragmentResult(SyntaxNode):
     """A result of a fragment."""
 
     name: str
     type: NnefType
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Fragment:
+class Fragment(SyntaxNode):
     """A fragment; `body` is None for a primitive operation. `generic`: it has a type argument `?`."""
 
     name: str
@@ -242,7 +224,6 @@ class Fragment:
     body: tuple[Assignment, ...] | None
     generic: bool = False
     generic_default: Primitive | None = None
-    at: int = _offset_field()
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of this name; None if there is none."""
@@ -250,26 +231,24 @@ class Fragment:
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class GraphDefinition:
+class GraphDefinition(SyntaxNode):
     """The graph: names of its parameters and results, and its body."""
 
     name: str
     parameters: tuple[Name, ...]
     results: tuple[Name, ...]
     body: tuple[Assignment, ...]
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Extension:
+class Extension(SyntaxNode):
     """One extension as written between `extension` and `;`; each name in a list of KHR extensions is one."""
 
     text: str
-    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
-class Document:
+class Document(SyntaxNode):
     """A document. `version` is the text after `version`, such as `1.0`.
 
     Documents of the provisional dialect may define several graphs: `graph` is the first.
@@ -281,4 +260,3 @@ class Document:
     graph: GraphDefinition
     dialect: DialectName
     further_graphs: tuple[GraphDefinition, ...] = ()
-    at: int = _offset_field()

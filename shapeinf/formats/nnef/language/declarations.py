@@ -6,7 +6,7 @@ Source: NNEF 1.0.5, 3.2.2 and 3.2.3; the provisional dialect writes `tensor` for
 
 from __future__ import annotations
 
-from shapeinf.formats.nnef.language.ast import Assignment, Fragment, FragmentResult, Parameter
+from shapeinf.formats.nnef.language.ast import Fragment, FragmentResult, Parameter
 from shapeinf.formats.nnef.language.expressions import ExpressionParser
 from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, Primitive, PrimitiveName, TensorOf, TupleOf
 
@@ -35,19 +35,7 @@ class DeclarationParser(ExpressionParser):
         self.expect("->", f"after the parameters of fragment {name!r}")
         self.expect("(", f"before the results of fragment {name!r}")
         results = self.list_of(self._result, ")", "a result")
-        return Fragment(name, parameters, results, None, generic, default, at)
-
-    def body_of(self, fragment: Fragment, body: tuple[Assignment, ...]) -> Fragment:
-        """The fragment with a body."""
-        return Fragment(
-            fragment.name,
-            fragment.parameters,
-            fragment.results,
-            body,
-            fragment.generic,
-            fragment.generic_default,
-            fragment.at,
-        )
+        return Fragment(name, parameters, results, None, generic, default, at=at)
 
     def _generic(self) -> tuple[bool, Primitive | None]:
         self.expect("?", "after '<': only '?' can be a type parameter")
@@ -66,13 +54,13 @@ class DeclarationParser(ExpressionParser):
         self.expect(":", f"and a type after parameter {name!r}")
         of = self._type()
         default = self.expression() if self.accept("=") else None
-        return Parameter(name, of, default, at)
+        return Parameter(name, of, default, at=at)
 
     def _result(self) -> FragmentResult:
         at = self.at
         name = self.identifier("the name of a result")
         self.expect(":", f"and a type after result {name!r}")
-        return FragmentResult(name, self._type(), at)
+        return FragmentResult(name, self._type(), at=at)
 
     def _type(self) -> NnefType:
         if self.tokens[self.next] == "(":

@@ -97,22 +97,24 @@ class ExpressionParser(Cursor):
         first = token[0]
         if first in NAME_START:
             if token in self.keywords:
-                return Truth(token == "true", at) if token in _TRUTHS else None
-            return Number(float("inf"), token, at) if token == "inf" and self.dialect == "tract" else Name(token, at)
+                return Truth(token == "true", at=at) if token in _TRUTHS else None
+            return (
+                Number(float("inf"), token, at=at) if token == "inf" and self.dialect == "tract" else Name(token, at=at)
+            )
         if first in DIGITS:
             return self._number(token, at)
-        return Text(unquote(token), at) if first in QUOTES else None
+        return Text(unquote(token), at=at) if first in QUOTES else None
 
     def _number(self, token: str, at: int, sign: str = "") -> Number:
         if len(token) > MAX_DIGITS:
             self.fail(f"a number has more than {MAX_DIGITS:,} digits", "N902", at)
         if token.isdigit():
-            return Number(int(sign + token), sign + token, at)
+            return Number(int(sign + token), sign + token, at=at)
         value = float(sign + token)
         # Parsers of the provisional dialect read 1e3 as an integer: only a literal with a point is a scalar.
         if self.dialect == "provisional" and "." not in token and value.is_integer() and abs(value) < 1e15:
-            return Number(int(value), sign + token, at)
-        return Number(value, sign + token, at)
+            return Number(int(value), sign + token, at=at)
+        return Number(value, sign + token, at=at)
 
     def _deeper(self) -> None:
         self.depth += 1
@@ -129,7 +131,7 @@ class ExpressionParser(Cursor):
         if self.tokens[self.next] == "if":
             self.fail("an 'if' in the condition of another needs parentheses")
         self.expect("else", "after the condition of 'if'")
-        return Select(then, condition, self.expression(), at)
+        return Select(then, condition, self.expression(), at=at)
 
     def _binary(self, lowest: int, left: Expr | None, at: int) -> Expr:
         """Operators of at least the precedence `lowest`; `left` is the first operand if it is parsed already."""
@@ -148,7 +150,8 @@ class ExpressionParser(Cursor):
             self.next += 1
             self._deeper()
             links += 1
-            left = Binary(op, left, self._binary(precedence + 1, None, self.at), op_at)
+            right = self._binary(precedence + 1, None, self.at)
+            left = Binary(op, left, right, at=op_at)
 
     def _unary(self) -> Expr:
         at = self.at
@@ -164,7 +167,7 @@ class ExpressionParser(Cursor):
         self._deeper()
         operand = self._unary()
         self.depth -= 1
-        return Unary(token, operand, at)
+        return Unary(token, operand, at=at)
 
     def _subscripts(self, value: Expr, at: int) -> Expr:
         links = 0
@@ -185,11 +188,11 @@ class ExpressionParser(Cursor):
         self.next += 1
         begin = None if self.tokens[self.next] == ":" else self.expression()
         if begin is not None and self.accept("]"):
-            return Subscript(value, begin, at)
+            return Subscript(value, begin, at=at)
         self.expect(":", "or ']' after a subscript")
         end = None if self.tokens[self.next] == "]" else self.expression()
         self.expect("]", "after a range")
-        return Range(value, begin, end, at)
+        return Range(value, begin, end, at=at)
 
     def _primary(self, at: int) -> Expr:
         i = self.next
@@ -223,7 +226,7 @@ class ExpressionParser(Cursor):
             return self._comprehension(at)
         if tokens[self.next] == "]":
             self.next += 1
-            return ArrayExpr((), at)
+            return ArrayExpr((), at=at)
         items = [self.expression()]
         if tokens[self.next] == "for" and self.dialect == "provisional":
             return self._provisional_comprehension(items[0], at)
@@ -231,7 +234,7 @@ class ExpressionParser(Cursor):
             self.next += 1
             items.append(self.expression())
         self.expect("]", "or ',' in an array")
-        return ArrayExpr(tuple(items), at)
+        return ArrayExpr(tuple(items), at=at)
 
     def _parentheses(self, at: int) -> Expr:
         self.next += 1
@@ -245,7 +248,7 @@ class ExpressionParser(Cursor):
         if len(items) == 1:
             self._mark(at)
             return items[0]
-        return TupleExpr(tuple(items), at)
+        return TupleExpr(tuple(items), at=at)
 
     def _comprehension(self, at: int) -> Expr:
         self._mark(at)
@@ -257,7 +260,7 @@ class ExpressionParser(Cursor):
         self.expect("yield", "after the iterators of a comprehension")
         item = self.expression()
         self.expect("]", "after a comprehension")
-        return Comprehension(tuple(iterators), condition, item, at)
+        return Comprehension(tuple(iterators), condition, item, at=at)
 
     def _provisional_comprehension(self, item: Expr, at: int) -> Expr:
         self._mark(at)
@@ -265,7 +268,7 @@ class ExpressionParser(Cursor):
         iterator = self._iterator()
         condition = self.expression() if self.accept("if") else None
         self.expect("]", "after a comprehension")
-        return Comprehension((iterator,), condition, item, at)
+        return Comprehension((iterator,), condition, item, at=at)
 
     def _iterator(self) -> tuple[Name, Expr]:
         name = self.name("the name of a loop variable")
@@ -281,7 +284,7 @@ class ExpressionParser(Cursor):
         self.next += 2
         operand = self.expression()
         self.expect(")", f"after the operand of {name!r}")
-        return Builtin(name, operand, at)
+        return Builtin(name, operand, at=at)
 
     def _invocation(self, name: str, type_argument: Primitive | None, at: int) -> Invocation:
         if self.depth > 1 and self.nested_call < 0:
@@ -292,7 +295,7 @@ class ExpressionParser(Cursor):
             if self.dialect != "tract":
                 self.fail(f"the invocation of {name!r} needs at least one argument")
             self.next += 1
-            return Invocation(name, type_argument, (), at)
+            return Invocation(name, type_argument, (), at=at)
         arguments = [self._argument()]
         while tokens[self.next] == ",":
             self.next += 1
@@ -302,7 +305,7 @@ class ExpressionParser(Cursor):
             shared = self._shared_arguments(tokens[self.next], self.at)
             self.next += 1
         self.expect(")", f"or ',' after an argument of {name!r}")
-        return Invocation(name, type_argument, (*arguments, *shared), at, shared)
+        return Invocation(name, type_argument, (*arguments, *shared), at=at, shared=shared)
 
     def _shared_arguments(self, text: str, at: int) -> tuple[Argument, ...]:
         parsed = self.shared.get(text)
@@ -326,8 +329,8 @@ class ExpressionParser(Cursor):
         if tokens[i] and tokens[i + 1] == "=":
             name = self.identifier("the name of an argument")
             self.next = i + 2
-            return Argument(name, self.expression(), at)
-        return Argument(None, self.expression(), at)
+            return Argument(name, self.expression(), at=at)
+        return Argument(None, self.expression(), at=at)
 
     def _mark(self, at: int) -> None:
         if self.beyond_flat < 0:

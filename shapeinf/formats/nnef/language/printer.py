@@ -7,27 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from shapeinf.formats.nnef.language.ast import (
-    ArrayExpr,
-    Assignment,
-    Binary,
-    Builtin,
-    Comprehension,
-    Document,
-    Expr,
-    Fragment,
-    GraphDefinition,
-    Invocation,
-    Name,
-    Number,
-    Range,
-    Select,
-    Subscript,
-    Text,
-    Truth,
-    TupleExpr,
-    Unary,
-)
+from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.cursor import KEYWORDS
 from shapeinf.formats.nnef.language.lexer import is_identifier, quote
 from shapeinf.formats.nnef.language.precedence import (
@@ -43,11 +23,11 @@ from shapeinf.texts import escape_unprintable
 
 _INDENT = "    "
 
-Comment = Callable[[Assignment], str]
+Comment = Callable[[ast.Assignment], str]
 """Returns the comment after an assignment of the graph; empty for none."""
 
 
-def format_document(document: Document, comment: Comment | None = None) -> str:
+def format_document(document: ast.Document, comment: Comment | None = None) -> str:
     """The document as canonical text in its dialect, with an optional comment after each assignment of the graph."""
     return _Printer(document.dialect).document(document, comment)
 
@@ -57,7 +37,7 @@ class _Printer:
         self.dialect = dialect
         self.end = "" if dialect == "provisional" else ";"
 
-    def document(self, document: Document, comment: Comment | None) -> str:
+    def document(self, document: ast.Document, comment: Comment | None) -> str:
         head = f"version {document.version}{self.end}\n"
         extensions = "".join(f"extension {extension.text};\n" for extension in document.extensions)
         graphs = [
@@ -66,7 +46,7 @@ class _Printer:
         ]
         return "\n".join([head + extensions, *map(self._fragment, document.fragments), *graphs])
 
-    def _fragment(self, fragment: Fragment) -> str:
+    def _fragment(self, fragment: ast.Fragment) -> str:
         generic = ""
         if fragment.generic:
             generic = f"<? = {fragment.generic_default}>" if fragment.generic_default else "<?>"
@@ -79,21 +59,21 @@ class _Printer:
         head += f" -> ( {', '.join(results)} )"
         return f"{head};\n" if fragment.body is None else f"{head}\n{self._body(fragment.body, None)}"
 
-    def _graph(self, graph: GraphDefinition, comment: Comment | None) -> str:
+    def _graph(self, graph: ast.GraphDefinition, comment: Comment | None) -> str:
         parameters, results = (", ".join(map(self.expression, names)) for names in (graph.parameters, graph.results))
         head = f"graph {self._identifier(graph.name)}( {parameters} ) -> ( {results} )"
         return f"{head}\n{self._body(graph.body, comment)}"
 
-    def _body(self, body: Iterable[Assignment], comment: Comment | None) -> str:
+    def _body(self, body: Iterable[ast.Assignment], comment: Comment | None) -> str:
         lines: list[tuple[str, str]] = []
         for assignment in body:
             target = assignment.target
-            left = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
+            text = self._items(target.items) if isinstance(target, ast.TupleExpr) else self.expression(target)
             note = comment(assignment) if comment else ""
-            if lines and left[0] in "[(" and not self.end:
+            if lines and text[0] in "[(" and not self.end:
                 # Without a `;` this would be a subscript or the arguments of the statement before.
                 lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
-            line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
+            line = f"{_INDENT}{text} = {self.expression(assignment.value)}{self.end}"
             lines.append((line, f"  # {escape_unprintable(note)}" if note else ""))
         return "{\n" + "".join(f"{line}{note}\n" for line, note in lines) + "}\n"
 
@@ -116,21 +96,21 @@ class _Printer:
             return f'i"{name}"'
         return name
 
-    def _items(self, items: Iterable[Expr]) -> str:
+    def _items(self, items: Iterable[ast.Expr]) -> str:
         return ", ".join(map(self.expression, items))
 
-    def expression(self, expression: Expr, lowest: int = SELECT_PRECEDENCE) -> str:
+    def expression(self, expression: ast.Expr, lowest: int = SELECT_PRECEDENCE) -> str:
         """An expression, in parentheses where its precedence is lower than `lowest`."""
         match expression:
-            case Number():
+            case ast.Number():
                 text, precedence = _number(expression), UNARY_PRECEDENCE if expression.value < 0 else PRIMARY_PRECEDENCE
-            case Unary():
+            case ast.Unary():
                 text, precedence = self._unary(expression), UNARY_PRECEDENCE
-            case Binary(op=op):
+            case ast.Binary(op=op):
                 precedence = BINARY_PRECEDENCE[op]
                 left = self.expression(expression.left, precedence)
                 text = f"{left} {op} {self.expression(expression.right, precedence + 1)}"
-            case Select():
+            case ast.Select():
                 precedence = SELECT_PRECEDENCE
                 then, condition = (self.expression(e, IN_PRECEDENCE) for e in (expression.then, expression.condition))
                 text = f"{then} if {condition} else {self.expression(expression.otherwise)}"
@@ -138,39 +118,39 @@ class _Printer:
                 text, precedence = self._primary(expression), PRIMARY_PRECEDENCE
         return text if precedence >= lowest else f"({text})"
 
-    def _unary(self, expression: Unary) -> str:
+    def _unary(self, expression: ast.Unary) -> str:
         operand = expression.operand
         text = self.expression(operand, UNARY_PRECEDENCE)
         # `-5` is a literal; the negation of the literal 5 needs brackets.
-        literal = expression.op == "-" and isinstance(operand, Number) and not text.startswith("-")
+        literal = expression.op == "-" and isinstance(operand, ast.Number) and not text.startswith("-")
         return f"{expression.op}({text})" if literal else f"{expression.op}{text}"
 
-    def _primary(self, expression: Expr) -> str:
+    def _primary(self, expression: ast.Expr) -> str:
         match expression:
-            case Name(name):
+            case ast.Name(name):
                 return self._identifier(name)
-            case Text(value):
+            case ast.Text(value):
                 return quote(value)
-            case Truth(value):
+            case ast.Truth(value):
                 return "true" if value else "false"
-            case ArrayExpr(items):
+            case ast.ArrayExpr(items):
                 return f"[{self._items(items)}]"
-            case TupleExpr(items):
+            case ast.TupleExpr(items):
                 return f"({self._items(items)})"
-            case Subscript():
+            case ast.Subscript():
                 return f"{self.expression(expression.value, PRIMARY_PRECEDENCE)}[{self.expression(expression.index)}]"
-            case Range():
+            case ast.Range():
                 begin, end = ("" if e is None else self.expression(e) for e in (expression.begin, expression.end))
                 return f"{self.expression(expression.value, PRIMARY_PRECEDENCE)}[{begin}:{end}]"
-            case Builtin(name, operand):
+            case ast.Builtin(name, operand):
                 return f"{name}({self.expression(operand)})"
-            case Comprehension():
+            case ast.Comprehension():
                 return self._comprehension(expression)
-            case Invocation():
+            case ast.Invocation():
                 return self._invocation(expression)
         raise AssertionError(expression)
 
-    def _comprehension(self, expression: Comprehension) -> str:
+    def _comprehension(self, expression: ast.Comprehension) -> str:
         loops = ", ".join(
             f"{self.expression(i)} in {self.expression(a, IN_PRECEDENCE + 1)}" for i, a in expression.iterators
         )
@@ -180,7 +160,7 @@ class _Printer:
             return f"[{item} for {loops}{condition}]"
         return f"[for {loops}{condition} yield {item}]"
 
-    def _invocation(self, expression: Invocation) -> str:
+    def _invocation(self, expression: ast.Invocation) -> str:
         type_argument = f"<{expression.type_argument}>" if expression.type_argument else ""
         arguments = []
         for argument in expression.arguments:
@@ -189,7 +169,7 @@ class _Printer:
         return f"{self._identifier(expression.name)}{type_argument}({', '.join(arguments)})"
 
 
-def _number(number: Number) -> str:
+def _number(number: ast.Number) -> str:
     if number.text:
         return number.text
     text = repr(number.value)

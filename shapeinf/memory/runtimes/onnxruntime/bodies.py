@@ -51,7 +51,7 @@ def _bodies(outer: GraphRun, step: NodeStep) -> Mapping[str, GraphInstance]:
 def _unknown_body(outer: GraphRun, step: NodeStep) -> Allocation:
     reasons = (run.reasons[step.index] for run in outer.instance.runs if step.index in run.reasons)
     cause = ": ".join(["the bodies of this node were not inferred", *list(reasons)[:1]])
-    return outer.walk.allocate(Allocation(f"{outer.instance.path}{step.site}/", None, outer.walk.now, cause=cause))
+    return outer.walk.allocate(Allocation(f"{outer.instance.path}{step.node_name}/", None, outer.walk.now, cause=cause))
 
 
 class _Loop:
@@ -71,7 +71,7 @@ class _Loop:
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
-        in_use = [self._allocate(f"{name} of {self.step.site}", 1) for name in ("trip number", "condition")]
+        in_use = [self._allocate(f"{name} of {self.step.node_name}", 1) for name in ("trip number", "condition")]
         in_use += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
         old = self._old_values()
         self.inner.run()

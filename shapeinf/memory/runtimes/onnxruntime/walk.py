@@ -206,7 +206,7 @@ class GraphRun:
                 allocation.death = self.walk.now
 
     def _run_node(self, position: int, step: NodeStep) -> None:
-        point = ProgramPoint(self.instance.path + step.site, step.operation.kind.op)
+        point = ProgramPoint(self.instance.path + step.node_name, step.operation.kind.op)
         held = self._run_bodies(step)
         temporaries = Temporaries() if held is not None else self._temporaries(step)
         if temporaries.before:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from shapeinf.passes.editor import Converter, Edit, Editor, Leave
+from shapeinf.passes.editor import Converter, Edit, Editor, Skip
 
 BROADCASTING = ("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
 
@@ -36,15 +36,15 @@ def _axes_behind(editor: Editor, node: ir.Node, first: int) -> int:
     if b.dims is not None and all(d == 1 for d in b.dims):
         return 0
     if a.dims is None or b.dims is None:
-        raise Leave(f"a {node.op_type} broadcasts from axis {first} on, and the rank of an operand is unknown")
+        raise Skip(f"a {node.op_type} broadcasts from axis {first} on, and the rank of an operand is unknown")
     behind = len(a.dims) - len(b.dims) - (first if first >= 0 else first + len(a.dims))
     if behind < 0:
-        raise Leave(f"the second operand of a {node.op_type} has axes that the first lacks")
+        raise Skip(f"the second operand of a {node.op_type} has axes that the first lacks")
     return behind
 
 
 def _with_axes_of_size_1(editor: Editor, node: ir.Node, count: int, edit: Edit) -> Edit:
-    """The edit, after `count` axes of size 1 are added to the second operand. Raises Leave if it is no constant."""
+    """The edit, after `count` axes of size 1 are added to the second operand. Raises Skip if it is no constant."""
     array = editor.array(node.inputs[1])
     hint = node.inputs[1].name if node.inputs[1] is not None else None
 
@@ -62,7 +62,7 @@ def _prelu(editor: Editor, node: ir.Node) -> Edit | None:
     if slope.dims is not None and all(d == 1 for d in slope.dims):
         return None
     if x.dims is None or slope.dims is None or len(slope.dims) != 1 or len(x.dims) < 2:
-        raise Leave("PRelu has a slope per channel before opset 7, and a rank is unknown or the slope is no vector")
+        raise Skip("PRelu has a slope per channel before opset 7, and a rank is unknown or the slope is no vector")
     missing = len(x.dims) - 2
     return _with_axes_of_size_1(editor, node, missing, _remove(node)) if missing else None
 
@@ -70,14 +70,14 @@ def _prelu(editor: Editor, node: ir.Node) -> Edit | None:
 def _inference_only(editor: Editor, node: ir.Node) -> Edit:
     """`is_test` is gone: both operators infer."""
     if not node.attributes.get_int("is_test", 0):
-        raise Leave(f"{node.op_type} trains before opset 7 unless is_test is set")
+        raise Skip(f"{node.op_type} trains before opset 7 unless is_test is set")
     return _remove(node, "is_test")
 
 
 def _sequence_output(editor: Editor, node: ir.Node) -> Edit:
     """Without `output_sequence`, the first output may be missing; from opset 7 on it is where it has a name."""
     if node.outputs and node.outputs[0].name and not node.attributes.get_int("output_sequence", 0):
-        raise Leave(f"{node.op_type} has no first output before opset 7 unless output_sequence is set")
+        raise Skip(f"{node.op_type} has no first output before opset 7 unless output_sequence is set")
     return _remove(node, "output_sequence")
 
 
@@ -87,7 +87,7 @@ def _gemm(editor: Editor, node: ir.Node) -> Edit:
 
 
 def _upsample(editor: Editor, node: ir.Node) -> None:
-    raise Leave("Upsample has scales for two axes before opset 7")
+    raise Skip("Upsample has scales for two axes before opset 7")
 
 
 CONVERTERS_7: Mapping[tuple[str, int], Converter] = {

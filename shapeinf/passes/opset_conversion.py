@@ -2,7 +2,7 @@
 
 `CONVERTERS` has every change of an operator between opset 6 and 18 after which an unchanged node is invalid or has
 another meaning (ONNX's Changelog.md). A converter returns the edit, or None where the node stays as it is; it raises
-Leave where no form of the new opset has the same meaning.
+Skip where the node has no equivalent in the new opset.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import onnx.defs
 import onnx_ir as ir
 
 from shapeinf.lattice.types import numpy_dtype
-from shapeinf.passes.broadcasting_forms import CONVERTERS_7
-from shapeinf.passes.editor import Converter, Edit, Editor, Leave
+from shapeinf.passes.editor import Converter, Edit, Editor, Skip
+from shapeinf.passes.opset_7_conversion import CONVERTERS_7
 from shapeinf.passes.schemas import fits_schema
 
 FIRST, LAST = 6, 18
@@ -31,26 +31,26 @@ def versions(operator: str) -> tuple[int, ...]:
 
 
 def edits(editor: Editor, node: ir.Node, target: int) -> list[Edit]:
-    """The edits of a node for a rise to opset `target`. Raises Leave where its meaning would change."""
+    """The edits of a node for a rise to opset `target`. Raises Skip where its meaning would change."""
     crossed = [version for version in versions(node.op_type) if editor.opset < version <= target]
     converters = [CONVERTERS[node.op_type, version] for version in crossed if (node.op_type, version) in CONVERTERS]
     if converters and not fits_schema(node, editor.opset):
-        raise Leave(f"a {node.op_type} does not fit its schema")
+        raise Skip(f"a {node.op_type} does not fit its schema")
     planned = [convert(editor, node) for convert in converters]
     return [edit for edit in planned if edit is not None]
 
 
-def form_version(node: ir.Node) -> int | None:
+def conversion_opset(node: ir.Node) -> int | None:
     """The opset in which attributes of a node became inputs, or its operator was replaced; None for other nodes."""
-    version = ATTRIBUTE_FORMS.get(node.op_type)
+    version = CONVERTED_IN.get(node.op_type)
     if node.op_type == "Resize":
         return version
-    attributes = _FORM_ATTRIBUTES.get(node.op_type, ("axes",))
+    attributes = _REPLACED_ATTRIBUTES.get(node.op_type, ("axes",))
     return version if node.op_type == "Upsample" or any(name in node.attributes for name in attributes) else None
 
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
-ATTRIBUTE_FORMS: Mapping[str, int] = {
+CONVERTED_IN: Mapping[str, int] = {
     "Slice": 10,
     "Clip": 11,
     "Pad": 11,
@@ -64,9 +64,9 @@ ATTRIBUTE_FORMS: Mapping[str, int] = {
     "Upsample": 11,
     "Resize": 11,
 }
-"""The opset from which on each operator has another form."""
+"""The opset from which on each operator has other inputs, or another operator replaces it."""
 
-_FORM_ATTRIBUTES = {
+_REPLACED_ATTRIBUTES = {
     "Slice": ("starts",),
     "Clip": ("min", "max"),
     "Pad": ("pads",),
@@ -74,7 +74,7 @@ _FORM_ATTRIBUTES = {
     "Split": ("split",),
     "BatchNormalization": ("spatial",),
 }
-"""The attributes of the old form of each operator; `axes` where none are listed."""
+"""The attributes that each operator no longer has then; `axes` where none are listed."""
 
 
 # -- converters ----------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _numbers_to_inputs(editor: Editor, node: ir.Node, names: tuple[str, ...], fi
         return None
     dtype = numpy_dtype(editor.dtype(node.inputs[0]))
     if dtype is None:
-        raise Leave(f"the element type of the input of {node.op_type} is unknown")
+        raise Skip(f"the element type of the input of {node.op_type} is unknown")
 
     def edit() -> None:
         for index, name in enumerate(names, first):
@@ -124,7 +124,7 @@ def _numbers_to_inputs(editor: Editor, node: ir.Node, names: tuple[str, ...], fi
 
 
 def _clip(editor: Editor, node: ir.Node) -> Edit | None:
-    """In both forms, an absent bound is that of the element type."""
+    """In both opsets, an absent bound is that of the element type."""
     return _numbers_to_inputs(editor, node, ("min", "max"), 1)
 
 
@@ -157,7 +157,7 @@ def _dropout_mask(editor: Editor, node: ir.Node) -> Edit | None:
     if len(node.outputs) < 2:
         return None
     if node.outputs[1].uses() or node.outputs[1].is_graph_output():
-        raise Leave("the mask of Dropout has another element type from opset 10 on, and other values from 12 on")
+        raise Skip("the mask of Dropout has another element type from opset 10 on, and other values from 12 on")
 
     def edit() -> None:
         node.resize_outputs(1)
@@ -167,7 +167,7 @@ def _dropout_mask(editor: Editor, node: ir.Node) -> Edit | None:
 
 def _batch_norm_spatial(editor: Editor, node: ir.Node) -> Edit | None:
     if not node.attributes.get_int("spatial", 1):
-        raise Leave("BatchNormalization with spatial=0 has no form from opset 9 on")
+        raise Skip("BatchNormalization with spatial=0 has no equivalent from opset 9 on")
 
     def edit() -> None:
         node.attributes.pop("spatial", None)
@@ -177,7 +177,7 @@ def _batch_norm_spatial(editor: Editor, node: ir.Node) -> Edit | None:
 
 def _batch_norm_outputs(editor: Editor, node: ir.Node) -> None:
     if sum(bool(output.name) for output in node.outputs) > 1:
-        raise Leave("BatchNormalization in training has other outputs from opset 14 on")
+        raise Skip("BatchNormalization in training has other outputs from opset 14 on")
 
 
 def _softmax(editor: Editor, node: ir.Node) -> Edit:
@@ -185,7 +185,7 @@ def _softmax(editor: Editor, node: ir.Node) -> Edit:
     shape = editor.shape(node.inputs[0])
     axis = node.attributes.get_int("axis", 1)
     if axis != -1 and (shape.dims is None or axis % max(len(shape.dims), 1) != len(shape.dims) - 1):
-        raise Leave(f"{node.op_type} flattens the axes from {axis} on, which it does not from opset 13 on")
+        raise Skip(f"{node.op_type} flattens the axes from {axis} on, which it does not from opset 13 on")
 
     def edit() -> None:
         node.attributes["axis"] = ir.AttrInt64("axis", -1)
@@ -215,14 +215,14 @@ def _rename(operator: str) -> Converter:
 
 def _refuse(reason: str) -> Converter:
     def convert(editor: Editor, node: ir.Node) -> None:
-        raise Leave(reason)
+        raise Skip(reason)
 
     return convert
 
 
 def _conv_transpose(editor: Editor, node: ir.Node) -> None:
     if "output_shape" in node.attributes or node.attributes.get_string("auto_pad", "NOTSET").startswith("SAME"):
-        raise Leave("ConvTranspose with an output shape or SAME pads differently from opset 11 on")
+        raise Skip("ConvTranspose with an output shape or SAME pads differently from opset 11 on")
 
 
 def _split_equally(editor: Editor, node: ir.Node) -> Edit | None:
@@ -246,12 +246,12 @@ def _scales_to_input(editor: Editor, node: ir.Node) -> Edit:
 def _to_resize(editor: Editor, node: ir.Node) -> Edit:
     """Upsample and Resize of opset 10 have asymmetric coordinates, and nearest rounds down.
 
-    Opset 10 does not specify how nearest rounds where an axis shrinks, and runtimes differ: such a node is left alone.
+    Opset 10 does not specify how nearest rounds where an axis shrinks, and runtimes differ: such a node stays.
     """
     mode = node.attributes.get_string("mode", "nearest")
     scales = node.inputs[1] if len(node.inputs) > 1 else None
     if mode == "nearest" and editor.is_constant(scales) and (editor.array(scales) < 1).any():
-        raise Leave("Resize of opset 10 does not specify how nearest rounds where an axis shrinks")
+        raise Skip("Resize of opset 10 does not specify how nearest rounds where an axis shrinks")
 
     def edit() -> None:
         factors = node.inputs[1]  # after the edit for opset 9
@@ -271,12 +271,12 @@ def _to_resize(editor: Editor, node: ir.Node) -> Edit:
 
 def _resize_modes(editor: Editor, node: ir.Node) -> None:
     if node.attributes.get_string("coordinate_transformation_mode", "") == "tf_half_pixel_for_nn":
-        raise Leave("tf_half_pixel_for_nn is no mode of Resize from opset 13 on")
+        raise Skip("tf_half_pixel_for_nn is no mode of Resize from opset 13 on")
 
 
 def _resize_inputs(editor: Editor, node: ir.Node) -> None:
     if sum(value is not None for value in node.inputs[2:4]) > 1:
-        raise Leave("Resize has scales and sizes, of which one may be present from opset 18 on")
+        raise Skip("Resize has scales and sizes, of which one may be present from opset 18 on")
 
 
 CONVERTERS: Mapping[tuple[str, int], Converter] = {

@@ -26,7 +26,7 @@ def form(
     options = {"opset": opset, "ir_version": 3 if opset < 9 else 7, **rest.pop("options", {})}
     return Case(
         name=name,
-        passes=("normalise_forms",),
+        passes=("normalize_forms",),
         text=text,
         after=after,
         opset_after=opset_after,

@@ -13,8 +13,8 @@ import onnx.version_converter
 import pytest
 
 from shapeinf.passes import clean
-from shapeinf.passes.forms import CONVERTERS, FIRST, LAST, versions
-from tests.passes.cases.forms import FIRES
+from shapeinf.passes.opset_conversion import CONVERTERS, FIRST, LAST, versions
+from tests.passes.cases.opset_conversion import FIRES
 from tests.passes.models import Case, feeds
 
 Schema = onnx.defs.OpSchema
