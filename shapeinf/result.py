@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Literal, TextIO, cast
 
-from shapeinf.diagnostics import Diagnostics
+from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.engine.cases import Cases, Ranges
 from shapeinf.engine.diagnostics import collect_diagnostics
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Engine
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
@@ -51,6 +52,7 @@ class Result:
         self.engine = engine
         self._tensors: dict[str, TensorInfo] | None = None
         self._body_tensors: dict[str, TensorInfo] | None = None
+        self._diagnostics: list[Diagnostic] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
         self._other: tuple[Mapping[str, int], Result] | None = None
@@ -143,7 +145,9 @@ class Result:
     @property
     def diagnostics(self) -> Diagnostics:
         """All diagnostics: those of packages, file and user first, then those of nodes in the order of the graph."""
-        return Diagnostics([*self.engine.notes, *collect_diagnostics(self.engine.inference)])
+        if self._diagnostics is None:
+            self._diagnostics = collect_diagnostics(self.engine.inference)
+        return Diagnostics([*self.engine.notes, *self._diagnostics])
 
     @property
     def coverage(self) -> Coverage:
@@ -194,9 +198,10 @@ class Result:
             from shapeinf.program import ShapeProgram
 
             labels = input_symbols(self.engine.inference)
-            self._program = ShapeProgram(
-                self.engine.store, self.tensors, labels, lambda: self.memory().peak, self._program_for
-            )
+            with pause_garbage_collection():
+                self._program = ShapeProgram(
+                    self.engine.store, self.tensors, labels, lambda: self.memory().peak, self._program_for
+                )
         return self._program
 
     def _program_for(self, ranges: Ranges) -> ShapeProgram | None:

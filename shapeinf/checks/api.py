@@ -15,6 +15,7 @@ from shapeinf.checks.repairs import Candidates, likely_cause
 from shapeinf.checks.stale import summarize_stale
 from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic, register_code
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.session import nodes_behind, rows_with_errors
 from shapeinf.result import Result
 from shapeinf.solver.budget import CUT
@@ -33,7 +34,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     The first one is the nearest to the cause. One that follows from another comes after it and names its node as the
     `cause`. `ranges` has the dims with bounds of the user: a tensor that overflows within these is no mere note.
     """
-    with result.engine.lock:
+    with result.engine.lock, pause_garbage_collection():
         model = CheckedModel(result, ranges)
         static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
         misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}

@@ -31,8 +31,12 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
 
     Some requirements cannot be decided for symbols: neither a diagnostic nor a precondition has them. Only models whose
     input dims all have names are tested, and only nodes whose inputs have known ranks: a size that decides a rank has
-    one legal value, which is unlikely to be among those that are tested.
+    one legal value, which is unlikely to be among those that are tested. A graph whose bodies have exhausted the budget
+    of its inference is not tested: those of each run would exhaust it again.
     """
+    if model.result.engine.inference.budget.cut:
+        model.budget.cut = True
+        return
     if not model.axes or model.axes.keys() != model.named_symbols:
         return
     failures = []

@@ -70,13 +70,12 @@ class ConstraintStore:
         Solved equalities come first, then each narrowing of a range, then the pending ones.
         """
         self.scope.work += len(self.solved) + len(self.ranges)
-        for symbol, value in self.solved.items():
-            if beyond is None or symbol not in beyond.solved:
-                yield Constraint("equality", self.sources[symbol], operands=(symbol, value))
-        for atom, known in self.ranges.items():
-            earlier = None if beyond is None else beyond.ranges.get(atom)
-            if known is not earlier:
-                yield from known.constraints(self.scope.atom_dim(atom), earlier)
+        solved, ranges = ({}, {}) if beyond is None else (beyond.solved, beyond.ranges)
+        for symbol in [symbol for symbol in self.solved if symbol not in solved]:
+            yield Constraint("equality", self.sources[symbol], operands=(symbol, self.solved[symbol]))
+        earlier = ranges.get
+        for atom in [atom for atom, known in self.ranges.items() if earlier(atom) is not known]:
+            yield from self.ranges[atom].constraints(self.scope.atom_dim(atom), earlier(atom))
         yield from self.pending(beyond)
 
     def pending(self, beyond: ConstraintStore | None = None) -> Iterator[Constraint]:

@@ -38,10 +38,11 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
     fixpoint, the last one where it was unrolled.
     """
     for where, states in _bodies(inference):
+        added = [c for c in new_constraints(*states) if not inference.store.implies(c)]
+        if not added:
+            continue
         store = inference.store.copy()
-        for constraint in new_constraints(*states):
-            if inference.store.implies(constraint):
-                continue
+        for constraint in added:
             with suppress(ShapeError):  # the rest of the graph contradicts it
                 store.add(constraint)
         reader = PreconditionReader(inference, budget, inference.store, store)

@@ -14,6 +14,7 @@ from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.cases import Cases
 from shapeinf.engine.diagnostics import certain_violations, violations
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.engine.schema_violations import SchemaViolations
@@ -143,7 +144,8 @@ class Contract:
         dim that no input has.
         """
         binding = as_sizes({**(sizes or {}), **more})
-        return self._contract_for(binding)._check(binding)
+        with pause_garbage_collection():
+            return self._contract_for(binding)._check(binding)
 
     def _contract_for(self, sizes: Mapping[str, int]) -> Contract:
         """The contract of the inference that holds for these sizes."""

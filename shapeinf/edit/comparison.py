@@ -9,6 +9,7 @@ import attrs
 
 from shapeinf.api import infer_shapes
 from shapeinf.edit.correspondence import Correspondence, Part, ValuePair, input_dims, pair_values
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.result import Result
@@ -81,7 +82,7 @@ def diff(before: Any, after: Any) -> list[Difference]:
     that number, and an unknown size equals any other.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
-    with hold_locks(old.engine.lock, new.engine.lock):
+    with hold_locks(old.engine.lock, new.engine.lock), pause_garbage_collection():
         return _differences(old, new)
 
 

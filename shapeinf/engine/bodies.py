@@ -14,7 +14,7 @@ import attrs
 from shapeinf.constraints.common import add_common
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
-from shapeinf.engine.diagnostics import violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.propagate import run
 from shapeinf.engine.records import Repetition
@@ -29,6 +29,9 @@ from shapeinf.sharing import cached_property
 
 MAX_CALLS = 64
 """The most calls of functions inside one another."""
+
+STEPS_PER_UNDONE_RUN = 200
+"""The steps of the start and end of a body that may not run: copies of the store, and what bodies have in common."""
 
 
 @attrs.define(eq=False, slots=False)
@@ -109,6 +112,7 @@ class BoundBody:
             return [canonicalize(store, output) for output in output_types(child)]
         finally:
             store.certain = certain
+            store.scope.work += STEPS_PER_UNDONE_RUN
             if before.differs_from(store):
                 child.undone = entered, store.copy()
             outer.restore_store(before)
@@ -144,8 +148,8 @@ class BoundBody:
     @property
     def failure(self) -> str:
         """See `shapeinf.ops.Body`."""
-        violation = next((note for note, certain in violations(self._last) if certain), None)
-        return "" if violation is None else f"'{violation.node}': {violation.message}"
+        certain = certain_violations(self._last)
+        return f"'{certain[0].node}': {certain[0].message}" if certain else ""
 
     def require_common(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""

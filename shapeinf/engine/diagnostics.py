@@ -6,7 +6,7 @@ a body, or behind a condition, that may not run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -96,14 +96,16 @@ def _follows(note: Diagnostic, here: Sequence[SchemaViolation]) -> bool:
     return bool(codes) and REPEATED_NAME not in codes and follows
 
 
-def violations(inference: Inference) -> Iterator[tuple[Diagnostic, bool]]:
-    """The violations in the order of the graph, each with whether it is certain.
+def violations(
+    inference: Inference, enter: Callable[[Run], bool] = lambda run: True
+) -> Iterator[tuple[Diagnostic, bool]]:
+    """The violations in the order of the graph, each with whether it is certain; `enter` may exclude some bodies.
 
     These are the errors, and the warnings of code S101: a violated constraint that no shape depends on. An error of the
     rule itself (S3xx) is not certain.
     """
     seen: set[tuple[int, str, str, str]] = set()
-    for run, index in walk_nodes(inference, lambda inside: inside.node_diagnostics):
+    for run, index in walk_nodes(inference, lambda inside: inside.node_diagnostics, enter):
         notes = [note for note in _locate(run.inference, index) if note.severity == "error" or note.code == "S101"]
         runs_always = bool(notes) and _runs_always(run, index)
         for note in notes:
@@ -134,8 +136,9 @@ def _outermost(run: Run, index: int) -> int:
 
 
 def certain_violations(inference: Inference) -> list[Diagnostic]:
-    """The diagnostics of nodes that are certain to fail at run time."""
-    return [diagnostic for diagnostic, certain in violations(inference) if certain]
+    """The diagnostics of nodes that are certain to fail at run time; a body that may not run has none."""
+    certain_runs = violations(inference, lambda run: run.inference.certain)
+    return [diagnostic for diagnostic, certain in certain_runs if certain]
 
 
 def possible_bodies(inference: Inference, index: int) -> Mapping[str, Inference]:

@@ -1,4 +1,4 @@
-"""Pauses of Python's garbage collector during an inference, which creates many objects and little garbage."""
+"""Pauses of Python's garbage collector during inferences and long queries: many new objects, and little garbage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _pace = _Pace()
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Pause garbage collection while the context is open, for one inference at a time.
+    """Pause garbage collection while the context is open, for one inference or query at a time.
 
     Afterwards the new objects count as old (they are frozen and unfrozen at once), so that no young collection visits
     them. Python rarely collects old objects, so a full collection runs here from time to time: before an inference,

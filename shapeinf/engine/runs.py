@@ -91,8 +91,10 @@ def _inner_runs(run: Run) -> Iterator[Run]:
     return (inner for index in sorted(run.inference.children) for inner in run.inner(index))
 
 
-def walk_nodes(inference: Inference, indices: Callable[[Inference], Iterable[int]]) -> Iterator[tuple[Run, int]]:
-    """Nodes by run and index, each followed by those in its bodies, of further runs too.
+def walk_nodes(
+    inference: Inference, indices: Callable[[Inference], Iterable[int]], enter: Callable[[Run], bool] = lambda run: True
+) -> Iterator[tuple[Run, int]]:
+    """Nodes by run and index, each followed by those in its bodies, of further runs too; `enter` may exclude some runs.
 
     `indices` are those of the nodes of a run that are of interest, besides those with bodies.
     """
@@ -103,7 +105,7 @@ def walk_nodes(inference: Inference, indices: Callable[[Inference], Iterable[int
 
     def inner(node: tuple[Run, int]) -> Iterator[tuple[Run, int]]:
         run, index = node
-        return (item for body in run.inner(index, further=True) for item in nodes(body))
+        return (item for body in filter(enter, run.inner(index, further=True)) for item in nodes(body))
 
     return walk(nodes(Run(inference)), inner)
 

@@ -19,7 +19,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.runs import captured_slots, walk_runs
+from shapeinf.engine.runs import captured_slots
 from shapeinf.engine.type_table import TypeTable
 from shapeinf.errors import ShapeError, ShapeInferenceError
 from shapeinf.graph import MISSING, UNUSED, DeclaredType, Graph
@@ -73,6 +73,8 @@ class SchemaViolations:
         """The violations of a run of a graph, by the id of its inference."""
         self._doubtful: dict[int, set[int]] = {}
         self._mistyped: dict[int, set[str]] = {}
+        self._wrong: set[int] = set()
+        """The runs with a violation, in themselves or in a body, by the ids of their inferences."""
         self._clean: set[Key] = set()
         self._copies: dict[int, Inference] = {}
         self._texts: dict[int, list[str | None]] = {}
@@ -100,7 +102,7 @@ class SchemaViolations:
 
     def has_any(self, inference: Inference) -> bool:
         """Whether a run or one of its bodies has a violation."""
-        return any(self.of(run.inference) for run in walk_runs(inference))
+        return id(inference) in self._wrong
 
     def __iter__(self) -> Iterator[SchemaViolation]:
         """All violations."""
@@ -131,6 +133,8 @@ class SchemaViolations:
                 result += self._check_calls(inference, index, doubtful, scopes, violations)
         if self._compare_declared:
             result += self._check_declarations(inference, doubtful)
+        if result:
+            self._wrong.add(id(inference))
 
     def _check_calls(
         self,
@@ -154,6 +158,7 @@ class SchemaViolations:
                     error = ShapeError(note.message, code=note.code, help=note.help)
                     result.append(_violation_of(inference, step, error))
         if in_bodies or result:
+            self._wrong.add(id(inference))
             doubtful.update(step.outputs)
         return result
 

@@ -165,7 +165,8 @@ def unknowns_in(dim: DimSize) -> list[Dimension]:
     """The anonymous symbols of a dim."""
     if isinstance(dim, int):
         return []
-    return sorted((s for s in dim.symbols() if s.symbol.anonymous), key=str)
+    unknowns = [s for s in dim.symbols() if s.symbol.anonymous]
+    return sorted(unknowns, key=str) if len(unknowns) > 1 else unknowns
 
 
 def _symbols(value: Type | None) -> Iterator[tuple[Dimension, Facet, int]]:

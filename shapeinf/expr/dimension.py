@@ -264,6 +264,8 @@ class Scope:
         self._floors: dict[tuple[DimSize, DimSize], int] = {}
         self._maxes: dict[tuple[DimSize, ...], int] = {}
         self._hints: dict[str, int] = {}
+        self.directions: dict[int, int] = {}  # of atoms; see `interval`
+        self._symbols_of: dict[int, frozenset[Dimension]] = {}  # of floors and maxima
         self.texts: dict[str, DimSize] = {}
         """The dims of declared expressions that were read."""
         self.has_maxima = False
@@ -478,12 +480,15 @@ class Scope:
 
     def symbols_of(self, atom: int) -> frozenset[Dimension]:
         """The symbols inside one atom."""
-        record = self.atoms[atom]
-        if isinstance(record, Symbol):
-            return self.atom_dim(atom).symbols()
-        parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
-        inside = [p.symbols() for p in parts if isinstance(p, Dimension)]
-        return inside[0].union(*inside[1:]) if inside else frozenset()
+        symbols = self._symbols_of.get(atom)
+        if symbols is None:
+            record = self.atoms[atom]
+            if isinstance(record, Symbol):
+                return self.atom_dim(atom).symbols()
+            parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
+            symbols = frozenset().union(*[p.symbols() for p in parts if isinstance(p, Dimension)])
+            self._symbols_of[atom] = symbols
+        return symbols
 
     def atom_dim(self, atom: int) -> Dimension:
         """The dimension that is this atom."""

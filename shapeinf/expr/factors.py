@@ -31,17 +31,28 @@ def factor_sum(d: Dimension) -> tuple[Dimension, Dimension] | None:
 
 
 def _factor(d: Dimension) -> tuple[Dimension, Dimension] | None:
-    for atom in sorted(set(d.atom_numbers())):
-        if max([monomial.count(atom) for monomial, _ in d.terms]) > 1:
-            continue
+    for atom in _candidates(d):
         factor = {divide_monomial(m, (atom,)) or (): c for m, c in d.terms if atom in m}
-        if len(factor) * 2 > len(d.terms) or len(factor) == 1:
-            continue
         quotient = _exact_quotient({m: c for m, c in d.terms if atom not in m}, factor)
         if quotient is not None:
             first, second = d.scope.make({(atom,): 1, **quotient}), d.scope.make(factor)
             return (first, second) if isinstance(first, Dimension) and isinstance(second, Dimension) else None
     return None
+
+
+def _candidates(d: Dimension) -> list[int]:
+    """The atoms that occur in two terms or more, and in half of the terms at most, but in none as a power."""
+    counts: dict[int, int] = {}
+    powers = set()
+    for monomial, _ in d.terms:
+        previous = -1
+        for atom in monomial:
+            if atom == previous:
+                powers.add(atom)
+            else:
+                counts[atom] = counts.get(atom, 0) + 1
+            previous = atom
+    return sorted(atom for atom, count in counts.items() if 2 <= count <= len(d.terms) // 2 and atom not in powers)
 
 
 def _exact_quotient(rest: _Terms, divisor: _Terms) -> _Terms | None:

@@ -19,6 +19,9 @@ Bound = int | float
 
 Bounds = tuple[Bound, Bound]
 
+_WORK_PER_TERM = 4
+"""The work of a split for each term of the dim, besides that on the parts."""
+
 _MAX_SPLITS = 6
 _MAX_PARTS = 256
 """Dims bounded on behalf of one split dim; each maximum adds as many as it has arguments."""
@@ -132,10 +135,11 @@ def bounds_with(d: DimSize, known: BoundsTable, splits: int = _MAX_SPLITS, limit
     d.scope.work += len(d.terms)
     try:
         bounds = _interval_bounds(d, known)
-        if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
+        if len(d.terms) > 1 and splits > 0 and not _is_linear(d) and not direction_of(d):
             limit = limit or _Splits()
             limit.parts -= 1
             if limit.parts >= 0:
+                d.scope.work += _WORK_PER_TERM * len(d.terms)
                 bounds = _meet(bounds, _split_bounds(d, known, splits, limit))
         return bounds
     except OverflowError:
@@ -193,11 +197,20 @@ def _in_finer_floor(rest: Dimension, atom: Floor) -> tuple[DimSize, int]:
         finer = scope.only_atom(monomial)
         if isinstance(finer, Floor) and isinstance(finer.denominator, int) and q % finer.denominator == 0:
             d = finer.denominator
-            more = scope.combine(1, n, -1, finer.numerator)
-            if more is not None and all([c % d == 0 for _, c in terms_of(scope, more)]):
+            more = scope.combine(1, n, -1, finer.numerator) if _are_congruent(scope, n, finer.numerator, d) else None
+            if more is not None:
                 inner = scope.make({m: c // d for m, c in terms_of(scope, more)})
                 return scope.atom_dim(monomial[0]) + inner, q // d
     return n, q
+
+
+def _are_congruent(scope: Scope, a: DimSize, b: DimSize, divisor: int) -> bool:
+    """Whether all coefficients of two dims are equal modulo a divisor."""
+    rest = dict(terms_of(scope, a))
+    for monomial, coefficient in terms_of(scope, b):
+        if (rest.pop(monomial, 0) - coefficient) % divisor:
+            return False
+    return all([c % divisor == 0 for c in rest.values()])
 
 
 def _is_linear(d: Dimension) -> bool:
@@ -207,6 +220,42 @@ def _is_linear(d: Dimension) -> bool:
         if len(monomial) > 1 or (monomial and atoms[monomial[0]].depth):
             return False
     return True
+
+
+def direction_of(d: DimSize) -> int:
+    """1 for a sum of atoms that is nondecreasing in all of its symbols, -1 for nonincreasing, else 0.
+
+    All terms of such a sum have their least values at the same sizes: plain intervals lose nothing.
+    """
+    if isinstance(d, int):
+        return 0
+    direction = 0
+    for monomial, coefficient in d.terms:
+        if monomial:
+            own = _atom_direction(d.scope, monomial[0]) if len(monomial) == 1 else 0
+            own = own if coefficient > 0 else -own
+            if own == 0 or own == -direction:
+                return 0
+            direction = own
+    return direction
+
+
+def _atom_direction(scope: Scope, number: int) -> int:
+    """The direction of an atom; see `direction_of`."""
+    direction = scope.directions.get(number)
+    if direction is None:
+        direction = scope.directions[number] = _new_direction(scope.atoms[number])
+    return direction
+
+
+def _new_direction(atom: Atom) -> int:
+    if isinstance(atom, Symbol):
+        return 1
+    if isinstance(atom, Floor):
+        divisor = atom.denominator
+        return direction_of(atom.numerator) if isinstance(divisor, int) and divisor > 0 else 0
+    directions = {direction_of(a) for a in atom.args if isinstance(a, Dimension)}
+    return directions.pop() if len(directions) == 1 else 0
 
 
 def _meet(a: Bounds, b: Bounds) -> Bounds:
@@ -235,7 +284,7 @@ def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
 def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, limit: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`; other products of two sums by these."""
     common = set(d.terms[0][0])
-    for monomial, _ in d.terms:
+    for monomial, _ in d.terms if common else ():
         common.intersection_update(monomial)
     if not common:
         factors = factor_sum(d) if len(d.terms) >= MIN_TERMS else None

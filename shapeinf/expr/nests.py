@@ -12,14 +12,17 @@ their order, and each of its elements has just one such form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from shapeinf.expr.atoms import Maximum
 from shapeinf.expr.dimension import Dimension, DimSize, Scope, Terms
 from shapeinf.expr.interval import bounds_of
 
-Clauses = tuple[tuple[DimSize, ...], ...]
+Clause = tuple[DimSize, ...]
+"""The parts of a minimum, in order."""
+
+Clauses = tuple[Clause, ...]
 """The parts of each minimum of which the maximum is taken, both in order."""
 
 _MAX_CLAUSES = 32
@@ -85,22 +88,25 @@ def open_dim(scope: Scope, d: DimSize, at_least_zero: Callable[[DimSize], bool])
         if part is None:
             return ((d,),)
         opened.append(open_dim(scope, part, at_least_zero))
+    plain = all([len(clauses) == len(clauses[0]) == 1 for clauses in opened])
+    if plain and outer.coefficient > 0 and at_least_zero is proven_order:  # as when the maximum was built
+        return tuple(sorted([clauses[0] for clauses in opened], key=_clause_key))
     return join(opened, at_least_zero) if outer.coefficient > 0 else meet(opened, at_least_zero)
 
 
 def join(nests: Sequence[Clauses], at_least_zero: Callable[[DimSize], bool]) -> Clauses:
-    """The clauses of the maximum of nests, reduced. Raises NestTooLargeError."""
-    return _absorb([clause for clauses in nests for clause in clauses], at_least_zero)
+    """The clauses of the maximum of reduced nests, reduced. Raises NestTooLargeError."""
+    return _absorb({clause: number for number, clauses in enumerate(nests) for clause in clauses}, at_least_zero)
 
 
 def meet(nests: Sequence[Clauses], at_least_zero: Callable[[DimSize], bool]) -> Clauses:
     """The clauses of the minimum of nests, reduced. Raises NestTooLargeError."""
     total, *others = nests
-    total = _absorb(total, at_least_zero)
     for clauses in others:
         if len(total) * len(clauses) > 4 * _MAX_CLAUSES:
             raise NestTooLargeError
-        total = _absorb([(*a, *b) for a in total for b in clauses], at_least_zero)
+        pairs = {_smallest_parts((*a, *b), at_least_zero) for a in total for b in clauses}
+        total = _absorb({clause: number for number, clause in enumerate(pairs)}, at_least_zero)
     return total
 
 
@@ -120,21 +126,26 @@ def _drop_covered(dims: Sequence[DimSize], covers: Callable[[DimSize, DimSize], 
     return candidates
 
 
-def _absorb(clauses: Sequence[tuple[DimSize, ...]], at_least_zero: Callable[[DimSize], bool]) -> Clauses:
-    """The clauses in order, each without parts above another one, and without clauses below another one."""
-    reduced = {_smallest_parts(clause, at_least_zero) for clause in clauses}
-    candidates: list[tuple[DimSize, ...]] = []
-    for clause in sorted(reduced, key=lambda parts: [sort_key(part) for part in parts]):
-        if any([_is_below(clause, other, at_least_zero) for other in candidates]):
+def _absorb(groups: Mapping[Clause, int], at_least_zero: Callable[[DimSize], bool]) -> Clauses:
+    """The clauses in order, without those below another one; those of one group are not below each other."""
+    candidates: list[Clause] = []
+    for clause in sorted(groups, key=_clause_key):
+        group = groups[clause]
+        if any([groups[c] != group and _is_below(clause, c, at_least_zero) for c in candidates]):
             continue
-        candidates = [other for other in candidates if not _is_below(other, clause, at_least_zero)]
+        candidates = [c for c in candidates if groups[c] == group or not _is_below(c, clause, at_least_zero)]
         candidates.append(clause)
     if len(candidates) > _MAX_CLAUSES:
         raise NestTooLargeError
     return tuple(candidates)
 
 
-def _smallest_parts(clause: tuple[DimSize, ...], at_least_zero: Callable[[DimSize], bool]) -> tuple[DimSize, ...]:
+def _clause_key(clause: Clause) -> list[Terms]:
+    return [sort_key(part) for part in clause]
+
+
+def _smallest_parts(clause: Clause, at_least_zero: Callable[[DimSize], bool]) -> Clause:
+    """The parts without those that are known to be at least another one."""
     if len(clause) == 1:
         return clause
     candidates = _drop_covered(clause, lambda smaller, d: at_least_zero(d - smaller))
@@ -143,6 +154,6 @@ def _smallest_parts(clause: tuple[DimSize, ...], at_least_zero: Callable[[DimSiz
     return tuple(candidates)
 
 
-def _is_below(a: tuple[DimSize, ...], b: tuple[DimSize, ...], at_least_zero: Callable[[DimSize], bool]) -> bool:
+def _is_below(a: Clause, b: Clause, at_least_zero: Callable[[DimSize], bool]) -> bool:
     """Whether the minimum of one clause is at most that of another: each part of `b` is above some part of `a`."""
     return all([any([at_least_zero(part - low) for low in a]) for part in b])

@@ -77,7 +77,11 @@ def try_format_dim(
     if isinstance(d, int):
         return str(d)
     if d.is_symbol:
-        longest = max(longest, 2 * len(d.name) + 2)  # a name is never cut
+        name, anonymous = d.name, d.symbol.anonymous
+        longest = max(longest, 2 * len(name) + 2)  # a name is never cut
+        label = (labels.get(d) if labels and anonymous else None) or (quote_name(name) if quote else name)
+        if len(label) <= longest:
+            return label
     try:
         return _Printer(d.scope, quote, labels or {}, longest if d.is_symbol else min(longest, LONGEST_TEXT)).dim(d)
     except _TooLong:

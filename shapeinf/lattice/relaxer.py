@@ -14,8 +14,10 @@ of the same iteration (the branches of an If) may hold any symbol, those of diff
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from math import inf
 
 import attrs
@@ -34,6 +36,9 @@ MAX_SIDES = 8
 
 JoinKey = tuple[str, str, int]
 """An execution, the label of a join point, and an axis of it."""
+
+_END_OF_NAME = re.compile(r"[./:]|$")
+"""Where the name of a node around a join point may end, in the label of the join point."""
 
 
 @attrs.frozen(eq=False)
@@ -85,13 +90,15 @@ def _plainness(d: DimSize) -> tuple[bool, int, object]:
 class _JoinPoint:
     """The state of a join point: its own symbol, the hull of the bounds, and how often each bound widened.
 
-    `sides` are the sides so far; None once one of them rules out a symbolic limit.
+    `sides` are the sides so far; None once one of them rules out a symbolic limit. `stamp` is the number of the change
+    of bounds that is its last.
     """
 
     symbol: Dimension
     bounds: Bounds
     widenings: list[int]
     sides: dict[DimSize, None] | None = attrs.Factory(dict)
+    stamp: int = 0
 
 
 class Relaxer:
@@ -109,6 +116,12 @@ class Relaxer:
         """The number of nested cycles of the graph that are being iterated."""
         self.cycle_symbols: dict[Dimension, JoinKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their join points and axes."""
+        self.changes = 0
+        """The number of changes of the bounds of join points so far."""
+        self._by_change: dict[Dimension, _JoinPoint] = {}
+        """The join points by their symbols, in the order of their last changes of bounds."""
+        self._inside: dict[str, list[tuple[str, Dimension]]] = {}
+        """For each node the executions and symbols of the join points inside of it, and its own."""
 
     @contextmanager
     def inside(self, part: str) -> Iterator[None]:
@@ -149,13 +162,20 @@ class Relaxer:
         key = self.execution, label, axis
         state = self.points.get(key)
         if state is None:
-            symbol = self.store.scope.fresh(f"{label}.{axis}", None, None)
-            state = self.points[key] = _JoinPoint(symbol, hull, [0, 0])
+            state = self._add_point(key, self.store.scope.fresh(f"{label}.{axis}", None, None), hull)
         if self.cycles:
             self.cycle_symbols[state.symbol] = key
         self._extend(state, hull)
         self._limit(state, (a, b), same_iteration)
         return state.symbol
+
+    def _add_point(self, key: JoinKey, symbol: Dimension, bounds: Bounds) -> _JoinPoint:
+        """A new join point with its own symbol."""
+        execution, label, _ = key
+        for end in _END_OF_NAME.finditer(label):
+            self._inside.setdefault(label[: end.start()], []).append((execution, symbol))
+        point = self.points[key] = _JoinPoint(symbol, bounds, [0, 0])
+        return point
 
     def _extend(self, state: _JoinPoint, hull: Bounds) -> None:
         """Extend the bounds of a join point; they widen a few times."""
@@ -180,10 +200,11 @@ class Relaxer:
     def _last_symbol(self, symbol: Dimension) -> Dimension:
         execution, label, axis = self.cycle_symbols[symbol]
         key, bounds = (execution, f"{label}.last", axis), self.store.bounds(symbol)
-        if key not in self.points:
-            self.points[key] = _JoinPoint(self.store.scope.fresh(f"{label}.last.{axis}", None, None), bounds, [0, 0])
-        self._extend(self.points[key], bounds)
-        return self.points[key].symbol
+        state = self.points.get(key)
+        if state is None:
+            state = self._add_point(key, self.store.scope.fresh(f"{label}.last.{axis}", None, None), bounds)
+        self._extend(state, bounds)
+        return state.symbol
 
     def _limit(self, point: _JoinPoint, sides: tuple[DimSize, DimSize], same_iteration: bool) -> None:
         """Limit a symbol by the maximum of all sides; a side that depends on the symbol removes the limit."""
@@ -207,32 +228,35 @@ class Relaxer:
         point.widenings[end] += 1
         return new if point.widenings[end] <= MAX_WIDENINGS else extreme
 
-    def publish(self) -> None:
-        """Set the bounds of all join points again, after the store was reset."""
-        ranges = self.store.ranges
-        self.store.scope.work += len(self.points)
-        for point in self.points.values():
-            known = ranges.get(point.symbol.atom)
+    def publish(self, changes: int) -> None:
+        """Set the bounds again of join points that changed after so many changes: the store was reset."""
+        recent = takewhile(lambda point: point.stamp > changes, reversed(self._by_change.values()))
+        for point in [*recent][::-1]:
+            self.store.scope.work += 1
+            known = self.store.ranges.get(point.symbol.atom)
             if known is None or known.bounds != point.bounds:
-                self._publish(point)
+                self._set_bounds(point)
 
     def _publish(self, point: _JoinPoint) -> None:
         """Set a join point's bounds in the store: they may widen, which constraints never do."""
+        self.changes += 1
+        point.stamp = self.changes
+        self._by_change.pop(point.symbol, None)
+        self._by_change[point.symbol] = point
+        self._set_bounds(point)
+
+    def _set_bounds(self, point: _JoinPoint) -> None:
         self.store.set_bounds(point.symbol, point.bounds, Source("", "either may be true here"))
 
     def symbols_below(self, node_name: str) -> set[Dimension]:
         """The symbols of the join points of a node, and of those inside its bodies; in the current execution."""
-        inside = (f"{node_name}.", f"{node_name}/", f"{node_name}:")
-        self.store.scope.work += len(self.points)
-        return {
-            state.symbol
-            for (execution, label, _), state in self.points.items()
-            if execution.startswith(self.execution) and (label == node_name or label.startswith(inside))
-        }
+        inside = self._inside.get(node_name, ())
+        self.store.scope.work += len(inside)
+        return {symbol for execution, symbol in inside if execution.startswith(self.execution)}
 
     def is_joined(self, symbol: Dimension) -> bool:
-        """Whether a symbol belongs to a join point."""
-        return any(state.symbol is symbol for state in self.points.values())
+        """Whether a symbol belongs to a point."""
+        return symbol in self._by_change
 
     def shape(self, a: Shape, b: Shape, label: str, *, alternatives: Alternatives | None = None) -> Shape:
         """The join of two shapes at a join point; its unknown rank when the ranks differ. See `dim`."""

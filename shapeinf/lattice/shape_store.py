@@ -56,6 +56,8 @@ class ShapeStore(ConstraintStore):
         self.sizes: NodeSizePolicy | None = None
         """The bounds and constraints of the user on sizes that nodes create. Copies share it."""
         self._relaxer: Relaxer | None = None
+        self._join_changes = 0
+        """Of a copy, the number of changes of the bounds of join sites when it was made."""
 
     @property
     def relaxer(self) -> Relaxer:
@@ -273,7 +275,7 @@ class ShapeStore(ConstraintStore):
         self.shapes = dict(before.shapes)
         self.advice = list(before.advice)
         self.assumed = list(before.assumed)
-        self.relaxer.publish()
+        self.relaxer.publish(before._join_changes)
 
     @property
     def is_empty(self) -> bool:
@@ -289,6 +291,7 @@ class ShapeStore(ConstraintStore):
         other.assumed = list(self.assumed)
         other.version = self.version
         other.certain = self.certain
+        other._join_changes = 0 if self._relaxer is None else self._relaxer.changes
         other._share(self)
         return other
 
@@ -316,12 +319,9 @@ def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[D
     for values, others in ((store.solved, other.solved), (other.solved, store.solved)):
         changed.update((symbol, None) for symbol, value in values.items() if others.get(symbol) is not value)
     for a, b in ((store.ranges, other.ranges), (store.congruences, other.congruences)):
-        for entries, others_entries in ((a, b), (b, a)):
-            changed.update(
-                (store.scope.atom_dim(atom), None)
-                for atom, entry in entries.items()
-                if others_entries.get(atom) is not entry
-            )
+        for entries, find in ((a, b.get), (b, a.get)):
+            atoms = [atom for atom, entry in entries.items() if find(atom) is not entry]
+            changed.update(dict.fromkeys(map(store.scope.atom_dim, atoms)))
     for condition in {*store.conditions} ^ {*other.conditions}:
         changed.update(dict.fromkeys(condition.symbols()))
     for solved in (store.solved, other.solved) if changed else ():

@@ -29,6 +29,7 @@ from shapeinf.solver.budget import WORK
 from shapeinf.solver.long_dims import sum_dims
 
 if TYPE_CHECKING:
+    from shapeinf.memory.kv_cache import KvCache
     from shapeinf.memory.peak import Peak
     from shapeinf.memory.peak.pickled import PickledPeak
 
@@ -117,6 +118,14 @@ class Memory:
         inference = self._cases.inference_for(ranges)
         options = attrs.asdict(self._options, recurse=False)
         return self if inference is self.inference else Memory(inference, work=self.work, **options)
+
+    @cached_property
+    def kv_caches(self) -> tuple[KvCache, ...]:
+        """The caches of keys and values among the inputs and outputs, one for each number of tokens; mostly one."""
+        from shapeinf.memory.kv_cache import find_kv_caches
+        from shapeinf.memory.peak.query import SizeQuery
+
+        return find_kv_caches(self.inference, SizeQuery(self.store, self.labels))
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:

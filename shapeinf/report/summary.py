@@ -9,6 +9,7 @@ import attrs
 
 from shapeinf.cost import Cost
 from shapeinf.diagnostics import SEVERITIES
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import DimSize
 from shapeinf.formats import FORMATS
@@ -131,6 +132,7 @@ class SummaryReport:
     models: tuple[Summary, ...]
 
 
+@pause_garbage_collection()
 def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: int = WORK) -> Summary:
     """The summary of a model, with all amounts as formulas, and as numbers at these sizes.
 

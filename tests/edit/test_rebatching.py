@@ -274,6 +274,10 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
         "Mystery",
     ),
     "no fixed axis": (make([node("Relu", ["x"], ["y"])], {"x": ["n", 4]}), "no input has a fixed axis 0"),
+    "an empty batch": (
+        make([node("Reshape", ["x", "s"], ["y"])], {"x": [0, 6]}, {"s": ints(12, 3)}),
+        "axis 0 of x is 0: shapes of an empty batch show no size that depends on it",
+    ),
     "two sizes": (
         make([node("MatMul", ["a", "b"], ["y"])], {"a": [2, 4], "b": [4, 3]}),
         "axis 0 of a is 2, axis 0 of b is 4",

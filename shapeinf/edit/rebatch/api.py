@@ -166,7 +166,12 @@ def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequenc
         raise RebatchError(
             "the inputs have different sizes on this axis: name the inputs, or an axis for each", [listed]
         )
-    return {name: axes[name] for name in sizes}, next(iter(sizes.values()))
+    (name, size), *_ = sizes.items()
+    if size == 0:
+        raise RebatchError(
+            f"axis {axes[name]} of {name} is 0: shapes of an empty batch show no size that depends on it"
+        )
+    return {name: axes[name] for name in sizes}, size
 
 
 def _fold_constants(base: Result) -> Graph:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.formats.files import write_text
 from shapeinf.memory import Memory
 from shapeinf.report.live.data import LiveData, LiveSource
@@ -29,7 +30,7 @@ def render_report(
 ) -> str:
     """The page of a model as text; arguments as for `save_report`."""
     memory = memory or result.memory()
-    with hold_locks(result.engine.lock, memory.store.scope.lock):
+    with hold_locks(result.engine.lock, memory.store.scope.lock), pause_garbage_collection():
         data = LiveData(LiveSource(result, memory, sizes or {}))
         reported = result.diagnostics if diagnostics is None else diagnostics
         report = StaticReport(title or result.graph.name or "Model", data, reported, result.unknowns())
