@@ -44,7 +44,7 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
         yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
     yield from _uncounted_lines(summary)
     if not isinstance(memory, RuntimeMemory):
-        yield f"left out     {NOT_COUNTED}"
+        yield f"excluded     {NOT_COUNTED}"
     if summary.limit is not None:
         verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
         yield f"limit        {exact_bytes(summary.limit)}: the peak {verdict}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_FILE = 1 << 30
 """Bytes of the largest file that is read again for its inference by the onnx package."""
 MAX_CONTENTS = 1 << 13
-"""Bytes of the largest initializer whose contents may decide shapes; larger ones are left out of the copy."""
+"""Bytes of the largest initializer whose contents may decide shapes; the copy has no larger ones."""
 
 
 def inferred_model(graph: Graph) -> onnx.ModelProto | None:
