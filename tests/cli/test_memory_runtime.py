@@ -44,7 +44,7 @@ def test_the_lines_of_a_run(tmp_path: Path) -> None:
 
 def test_the_peak_of_tensors_names_what_it_leaves_out(tmp_path: Path) -> None:
     result = run(KEPT.model, tmp_path, "--bind", "n=64")
-    assert "left out     alignment, temporaries of kernels" in result.output
+    assert "excluded     alignment, temporaries of kernels" in result.output
 
 
 def test_the_json_of_a_run(tmp_path: Path) -> None:
