@@ -19,12 +19,10 @@ from shapeinf.texts import exact_bytes, format_bytes, qualify
 
 MAX_UNCOUNTED = 4
 """Limit on the listed tensors without a size of one cause; the JSON has all."""
-MAX_FORMULA = 400
-"""Characters of a symbolic peak in the text; the JSON has all of it."""
-
-
 NOT_COUNTED = "alignment, temporaries of kernels, and the arena of a runtime (--runtime counts them)"
 """What the plain peak leaves out."""
+MAX_FORMULA = 400
+"""Characters of a symbolic peak in the text; the JSON has all of it."""
 
 
 def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from shapeinf.errors import ModelError
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.nnef.language.ast import (
+    NOWHERE,
     Argument,
     ArrayExpr,
     Assignment,
@@ -67,14 +68,14 @@ def _with_symbols(document: Document, inputs: Mapping[str, Info]) -> Document:
         return document
     declared = {extension.text for extension in document.extensions}
     names = sorted({symbol.name for info in inputs.values() for symbol in info.shape.symbols()})
-    missing = [Extension(text) for name in names if (text := f"tract_symbol {name}") not in declared]
+    missing = [Extension(NOWHERE, text) for name in names if (text := f"tract_symbol {name}") not in declared]
     return attrs.evolve(document, extensions=(*document.extensions, *missing))
 
 
 def _with_shape(call: Invocation, extents: ArrayExpr) -> Invocation:
     """The invocation with a new argument `shape`: the one of this name, or the first if that is positional."""
     arguments = [
-        Argument(argument.name, extents, at=argument.at) if _is_shape(argument, index) else argument
+        Argument(argument.at, argument.name, extents) if _is_shape(argument, index) else argument
         for index, argument in enumerate(call.arguments)
     ]
     return attrs.evolve(call, arguments=tuple(arguments), shared=())
@@ -85,7 +86,7 @@ def _is_shape(argument: Argument, index: int) -> bool:
 
 
 def _extents(name: str, dims: Iterable[DimSize], dialect: DialectName) -> ArrayExpr:
-    return ArrayExpr(tuple(_extent(f"{name}.shape[{axis}]", dim, dialect) for axis, dim in enumerate(dims)))
+    return ArrayExpr(NOWHERE, tuple(_extent(f"{name}.shape[{axis}]", dim, dialect) for axis, dim in enumerate(dims)))
 
 
 def _extent(where: str, dim: DimSize, dialect: DialectName) -> Expr:
@@ -93,9 +94,9 @@ def _extent(where: str, dim: DimSize, dialect: DialectName) -> Expr:
         least = 0 if dialect == "tract" else 1
         if dim < least:
             raise ModelError(f"an extent of a document must be at least {least}", node=where)
-        return Number(dim)
+        return Number(NOWHERE, dim)
     if dialect == "provisional" and dim.is_anonymous:
-        return Number(0)  # "unspecified", 3.3.4
+        return Number(NOWHERE, 0)  # "unspecified", 3.3.4
     if dialect != "tract":
         raise ModelError(f"a document of this dialect cannot express {dim}: use a number", node=where)
     if any(symbol.is_anonymous for symbol in dim.symbols()):
@@ -111,12 +112,12 @@ def _sum(where: str, dim: Dimension) -> Expr:
         if not all(symbol.is_symbol for symbol in symbols):
             raise ModelError(f"a document cannot express {dim}: use a number or a name", node=where)
         size = coefficient if total is None else abs(coefficient)
-        factors: list[Expr] = [Number(size)] if size != 1 or not symbols else []
-        factors += [Name(symbol.name) for symbol in symbols]
+        factors: list[Expr] = [Number(NOWHERE, size)] if size != 1 or not symbols else []
+        factors += [Name(NOWHERE, symbol.name) for symbol in symbols]
         term = factors[0]
         for factor in factors[1:]:
-            term = Binary("*", term, factor)
-        total = term if total is None else Binary("-" if coefficient < 0 else "+", total, term)
+            term = Binary(NOWHERE, "*", term, factor)
+        total = term if total is None else Binary(NOWHERE, "-" if coefficient < 0 else "+", total, term)
     assert total is not None
     return total
 
@@ -127,4 +128,4 @@ def _extensions(document: Document, assumptions: Iterable[str]) -> tuple[Extensi
     if relations and document.dialect != "tract":
         raise ModelError(f"a document of this dialect cannot express {relations[0]}")
     others = [e for e in document.extensions if e.text.split(" ")[0] != _ASSERTION or ":" in e.text]
-    return (*others, *(Extension(f"{_ASSERTION} {relation}") for relation in relations))
+    return (*others, *(Extension(NOWHERE, f"{_ASSERTION} {relation}") for relation in relations))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.formats.nnef.language.ast import Binary, Number, Unary
+from shapeinf.formats.nnef.language.ast import NOWHERE, Binary, Number, Unary
 from tests.formats.nnef.evaluation import (
     graph_text,
     problem,
@@ -132,9 +132,10 @@ def _written(expr):
 
 
 integers = st.recursive(
-    st.integers(0, 50).map(Number),
+    st.integers(0, 50).map(lambda value: Number(NOWHERE, value)),
     lambda inner: st.one_of(
-        st.builds(Unary, st.sampled_from("+-"), inner), st.builds(Binary, st.sampled_from("+-*"), inner, inner)
+        st.builds(Unary, st.just(NOWHERE), st.sampled_from("+-"), inner),
+        st.builds(Binary, st.just(NOWHERE), st.sampled_from("+-*"), inner, inner),
     ),
     max_leaves=12,
 )

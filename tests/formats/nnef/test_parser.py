@@ -1,13 +1,15 @@
 """The parser and the printer: the grammar of the specification (3.2), its holes as decided, and the round trip."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.diagnostics import text_position
 from shapeinf.errors import NnefError
-from shapeinf.formats.nnef.language.ast import Argument as Arg
 from shapeinf.formats.nnef.language.ast import (
+    NOWHERE,
     ArrayExpr,
     Assignment,
     Binary,
@@ -27,6 +29,7 @@ from shapeinf.formats.nnef.language.ast import (
     TupleExpr,
     Unary,
 )
+from shapeinf.formats.nnef.language.ast import Argument as Arg
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
 from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE
@@ -93,7 +96,7 @@ def test_numbers(text, value):
 
 @pytest.mark.parametrize(("text", "value"), [(r"'a\'b'", "a'b"), (r'"a\"b"', 'a"b'), (r"'a\\b'", "a\\b"), ("'é'", "é")])
 def test_strings(text, value):
-    assert expression(text) == Text(value)
+    assert expression(text) == Text(NOWHERE, value)
 
 
 FRAGMENT = FINAL + "fragment g({}) -> ({})\n{{\n y = relu(x);\n}}\ngraph G(x) -> (y) {{ y = g(x); }}"
@@ -214,38 +217,47 @@ def test_left_sides_and_types_nested_too_deep_are_refused(target):
             parse(SourceText(FRAGMENT.format(f"x: {of}", "y: tensor<scalar>")))
 
 
-names = st.sampled_from(["a", "b", "i", "extent_", "_1"]).map(Name)
+names = st.sampled_from(["a", "b", "i", "extent_", "_1"]).map(partial(Name, NOWHERE))
 numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
-leaves = st.one_of(names, numbers.map(Number), st.text("a'\"\\ #;é", max_size=4).map(Text), st.booleans().map(Truth))
+texts, truths = st.text("a'\"\\ #;é", max_size=4), st.booleans()
+leaves = st.one_of(
+    names,
+    numbers.map(partial(Number, NOWHERE)),
+    texts.map(partial(Text, NOWHERE)),
+    truths.map(partial(Truth, NOWHERE)),
+)
 
 
 def composed(inner):
     few = st.lists(inner, max_size=3).map(tuple)
-    arguments = st.lists(st.builds(Arg, st.none() | st.sampled_from(["p", "q"]), inner), min_size=1, max_size=3)
+    arguments = st.lists(
+        st.builds(Arg, st.just(NOWHERE), st.none() | st.sampled_from(["p", "q"]), inner), min_size=1, max_size=3
+    )
     return st.one_of(
-        few.map(ArrayExpr),
-        st.lists(inner, min_size=2, max_size=3).map(tuple).map(TupleExpr),
-        st.builds(Unary, st.sampled_from(["+", "!", "-"]), inner),
-        st.builds(Binary, st.sampled_from(sorted(BINARY_PRECEDENCE)), inner, inner),
-        st.builds(Select, inner, inner, inner),
-        st.builds(Subscript, inner, inner),
-        st.builds(Range, inner, st.none() | inner, st.none() | inner),
-        st.builds(Builtin, st.sampled_from(["integer", "shape_of"]), inner),
+        few.map(partial(ArrayExpr, NOWHERE)),
+        st.lists(inner, min_size=2, max_size=3).map(tuple).map(partial(TupleExpr, NOWHERE)),
+        st.builds(Unary, st.just(NOWHERE), st.sampled_from(["+", "!", "-"]), inner),
+        st.builds(Binary, st.just(NOWHERE), st.sampled_from(sorted(BINARY_PRECEDENCE)), inner, inner),
+        st.builds(Select, st.just(NOWHERE), inner, inner, inner),
+        st.builds(Subscript, st.just(NOWHERE), inner, inner),
+        st.builds(Range, st.just(NOWHERE), inner, st.none() | inner, st.none() | inner),
+        st.builds(Builtin, st.just(NOWHERE), st.sampled_from(["integer", "shape_of"]), inner),
         st.builds(
             Comprehension,
+            st.just(NOWHERE),
             st.lists(st.tuples(names, inner), min_size=1, max_size=2).map(tuple),
             st.none() | inner,
             inner,
         ),
-        st.builds(Invocation, st.just("f"), st.none(), arguments.map(tuple)),
+        st.builds(Invocation, st.just(NOWHERE), st.just("f"), st.none(), arguments.map(tuple)),
     )
 
 
 @given(st.recursive(leaves, composed, max_leaves=12))
 def test_the_text_of_a_tree_is_parsed_to_that_tree(tree):
-    assignment = Assignment(Name("y"), tree)
-    body = GraphDefinition("G", (Name("x"),), (Name("y"),), (assignment,))
-    document = Document("1.0", (Extension(OPERATORS),), (), body, "final")
+    assignment = Assignment(NOWHERE, Name(NOWHERE, "y"), tree)
+    body = GraphDefinition(NOWHERE, "G", (Name(NOWHERE, "x"),), (Name(NOWHERE, "y"),), (assignment,))
+    document = Document(NOWHERE, "1.0", (Extension(NOWHERE, OPERATORS),), (), body, "final")
     assert parse(SourceText(format_document(document))) == document
 
 

@@ -91,7 +91,7 @@ class InvocationTypes(ExpressionTypes):
             known = self.library.signature(invocation.name).parameters
             arguments = tuple(a for a in invocation.arguments if a.name is None or a.name in known)
             if len(arguments) < len(invocation.arguments):
-                invocation = Invocation(invocation.name, invocation.type_argument, arguments, at=invocation.at)
+                invocation = Invocation(invocation.at, invocation.name, invocation.type_argument, arguments)
         if invocation.shared:
             self.reporter.shared_positions = True
         outside = self.new_symbols

@@ -11,12 +11,15 @@ from attrs import field
 from shapeinf.formats.nnef.language.types import NnefType, Primitive
 from shapeinf.formats.nnef.versions import DialectName
 
+NOWHERE = -1
+"""The offset of a node that no text has."""
+
 
 @attrs.define(slots=True, unsafe_hash=True)
 class SyntaxNode:
-    """What all nodes have: `at`, the offset of the first character in the text."""
+    """What all nodes have: `at`, the offset of the first character in the text, or `NOWHERE`."""
 
-    at: int = field(eq=False, repr=False, default=-1, kw_only=True)
+    at: int = field(eq=False, repr=False)
 
 
 @attrs.define(slots=True, unsafe_hash=True)

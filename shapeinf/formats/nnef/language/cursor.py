@@ -108,7 +108,7 @@ class Cursor:
     def name(self, expected: str) -> Name:
         """An identifier as a node of the tree."""
         at = self.at
-        return Name(self.identifier(expected), at=at)
+        return Name(at, self.identifier(expected))
 
     def opens_target(self, bracket: int) -> bool:
         """Whether this token is a bracket that opens the left side of an assignment, after which `=` follows."""

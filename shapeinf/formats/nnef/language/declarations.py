@@ -35,7 +35,7 @@ class DeclarationParser(ExpressionParser):
         self.expect("->", f"after the parameters of fragment {name!r}")
         self.expect("(", f"before the results of fragment {name!r}")
         results = self.list_of(self._result, ")", "a result")
-        return Fragment(name, parameters, results, None, generic, default, at=at)
+        return Fragment(at, name, parameters, results, None, generic, default)
 
     def _generic(self) -> tuple[bool, Primitive | None]:
         self.expect("?", "after '<': only '?' can be a type parameter")
@@ -54,13 +54,13 @@ class DeclarationParser(ExpressionParser):
         self.expect(":", f"and a type after parameter {name!r}")
         of = self._type()
         default = self.expression() if self.accept("=") else None
-        return Parameter(name, of, default, at=at)
+        return Parameter(at, name, of, default)
 
     def _result(self) -> FragmentResult:
         at = self.at
         name = self.identifier("the name of a result")
         self.expect(":", f"and a type after result {name!r}")
-        return FragmentResult(name, self._type(), at=at)
+        return FragmentResult(at, name, self._type())
 
     def _type(self) -> NnefType:
         if self.tokens[self.next] == "(":

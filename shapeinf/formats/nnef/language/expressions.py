@@ -97,24 +97,22 @@ class ExpressionParser(Cursor):
         first = token[0]
         if first in NAME_START:
             if token in self.keywords:
-                return Truth(token == "true", at=at) if token in _TRUTHS else None
-            return (
-                Number(float("inf"), token, at=at) if token == "inf" and self.dialect == "tract" else Name(token, at=at)
-            )
+                return Truth(at, token == "true") if token in _TRUTHS else None
+            return Number(at, float("inf"), token) if token == "inf" and self.dialect == "tract" else Name(at, token)
         if first in DIGITS:
             return self._number(token, at)
-        return Text(unquote(token), at=at) if first in QUOTES else None
+        return Text(at, unquote(token)) if first in QUOTES else None
 
     def _number(self, token: str, at: int, sign: str = "") -> Number:
         if len(token) > MAX_DIGITS:
             self.fail(f"a number has more than {MAX_DIGITS:,} digits", "N902", at)
         if token.isdigit():
-            return Number(int(sign + token), sign + token, at=at)
+            return Number(at, int(sign + token), sign + token)
         value = float(sign + token)
         # Parsers of the provisional dialect read 1e3 as an integer: only a literal with a point is a scalar.
         if self.dialect == "provisional" and "." not in token and value.is_integer() and abs(value) < 1e15:
-            return Number(int(value), sign + token, at=at)
-        return Number(value, sign + token, at=at)
+            return Number(at, int(value), sign + token)
+        return Number(at, value, sign + token)
 
     def _deeper(self) -> None:
         self.depth += 1
@@ -131,7 +129,7 @@ class ExpressionParser(Cursor):
         if self.tokens[self.next] == "if":
             self.fail("an 'if' in the condition of another needs parentheses")
         self.expect("else", "after the condition of 'if'")
-        return Select(then, condition, self.expression(), at=at)
+        return Select(at, then, condition, self.expression())
 
     def _binary(self, lowest: int, left: Expr | None, at: int) -> Expr:
         """Operators of at least the precedence `lowest`; `left` is the first operand if it is parsed already."""
@@ -151,7 +149,7 @@ class ExpressionParser(Cursor):
             self._deeper()
             links += 1
             right = self._binary(precedence + 1, None, self.at)
-            left = Binary(op, left, right, at=op_at)
+            left = Binary(op_at, op, left, right)
 
     def _unary(self) -> Expr:
         at = self.at
@@ -167,7 +165,7 @@ class ExpressionParser(Cursor):
         self._deeper()
         operand = self._unary()
         self.depth -= 1
-        return Unary(token, operand, at=at)
+        return Unary(at, token, operand)
 
     def _subscripts(self, value: Expr, at: int) -> Expr:
         links = 0
@@ -188,11 +186,11 @@ class ExpressionParser(Cursor):
         self.next += 1
         begin = None if self.tokens[self.next] == ":" else self.expression()
         if begin is not None and self.accept("]"):
-            return Subscript(value, begin, at=at)
+            return Subscript(at, value, begin)
         self.expect(":", "or ']' after a subscript")
         end = None if self.tokens[self.next] == "]" else self.expression()
         self.expect("]", "after a range")
-        return Range(value, begin, end, at=at)
+        return Range(at, value, begin, end)
 
     def _primary(self, at: int) -> Expr:
         i = self.next
@@ -226,7 +224,7 @@ class ExpressionParser(Cursor):
             return self._comprehension(at)
         if tokens[self.next] == "]":
             self.next += 1
-            return ArrayExpr((), at=at)
+            return ArrayExpr(at, ())
         items = [self.expression()]
         if tokens[self.next] == "for" and self.dialect == "provisional":
             return self._provisional_comprehension(items[0], at)
@@ -234,7 +232,7 @@ class ExpressionParser(Cursor):
             self.next += 1
             items.append(self.expression())
         self.expect("]", "or ',' in an array")
-        return ArrayExpr(tuple(items), at=at)
+        return ArrayExpr(at, tuple(items))
 
     def _parentheses(self, at: int) -> Expr:
         self.next += 1
@@ -248,7 +246,7 @@ class ExpressionParser(Cursor):
         if len(items) == 1:
             self._mark(at)
             return items[0]
-        return TupleExpr(tuple(items), at=at)
+        return TupleExpr(at, tuple(items))
 
     def _comprehension(self, at: int) -> Expr:
         self._mark(at)
@@ -260,7 +258,7 @@ class ExpressionParser(Cursor):
         self.expect("yield", "after the iterators of a comprehension")
         item = self.expression()
         self.expect("]", "after a comprehension")
-        return Comprehension(tuple(iterators), condition, item, at=at)
+        return Comprehension(at, tuple(iterators), condition, item)
 
     def _provisional_comprehension(self, item: Expr, at: int) -> Expr:
         self._mark(at)
@@ -268,7 +266,7 @@ class ExpressionParser(Cursor):
         iterator = self._iterator()
         condition = self.expression() if self.accept("if") else None
         self.expect("]", "after a comprehension")
-        return Comprehension((iterator,), condition, item, at=at)
+        return Comprehension(at, (iterator,), condition, item)
 
     def _iterator(self) -> tuple[Name, Expr]:
         name = self.name("the name of a loop variable")
@@ -284,7 +282,7 @@ class ExpressionParser(Cursor):
         self.next += 2
         operand = self.expression()
         self.expect(")", f"after the operand of {name!r}")
-        return Builtin(name, operand, at=at)
+        return Builtin(at, name, operand)
 
     def _invocation(self, name: str, type_argument: Primitive | None, at: int) -> Invocation:
         if self.depth > 1 and self.nested_call < 0:
@@ -295,7 +293,7 @@ class ExpressionParser(Cursor):
             if self.dialect != "tract":
                 self.fail(f"the invocation of {name!r} needs at least one argument")
             self.next += 1
-            return Invocation(name, type_argument, (), at=at)
+            return Invocation(at, name, type_argument, ())
         arguments = [self._argument()]
         while tokens[self.next] == ",":
             self.next += 1
@@ -305,7 +303,7 @@ class ExpressionParser(Cursor):
             shared = self._shared_arguments(tokens[self.next], self.at)
             self.next += 1
         self.expect(")", f"or ',' after an argument of {name!r}")
-        return Invocation(name, type_argument, (*arguments, *shared), at=at, shared=shared)
+        return Invocation(at, name, type_argument, (*arguments, *shared), shared=shared)
 
     def _shared_arguments(self, text: str, at: int) -> tuple[Argument, ...]:
         parsed = self.shared.get(text)
@@ -329,8 +327,8 @@ class ExpressionParser(Cursor):
         if tokens[i] and tokens[i + 1] == "=":
             name = self.identifier("the name of an argument")
             self.next = i + 2
-            return Argument(name, self.expression(), at=at)
-        return Argument(None, self.expression(), at=at)
+            return Argument(at, name, self.expression())
+        return Argument(at, None, self.expression())
 
     def _mark(self, at: int) -> None:
         if self.beyond_flat < 0:

@@ -15,6 +15,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.language.ast import (
+    NOWHERE,
     ArrayExpr,
     Assignment,
     Document,
@@ -109,11 +110,11 @@ class _Parser(DeclarationParser):
             self.fail("fragments are defined before the graph")
         if self.tokens[self.next]:
             self.fail(f"expected the end of the document after the graph, found {self.describe_token()}")
-        return Document(version, self.extensions, fragments, graph, self.dialect, tuple(further), at=0)
+        return Document(0, version, self.extensions, fragments, graph, self.dialect, tuple(further))
 
     def fragments_only(self) -> tuple[Fragment, ...]:
         """The fragments up to the end of the text."""
-        self.extensions = (Extension(FRAGMENTS),)
+        self.extensions = (Extension(NOWHERE, FRAGMENTS),)
         fragments = self._fragments()
         if self.tokens[self.next]:
             self.fail(f"expected a fragment, found {self.describe_token()}")
@@ -151,13 +152,13 @@ class _Parser(DeclarationParser):
         """The extensions between two tokens: a list of names, or one extension of tract with its arguments."""
         if self.tokens[start].startswith("tract_"):
             text = self.source.text[self.offsets[start] : self.offsets[end - 1] + len(self.tokens[end - 1])]
-            return [Extension(text, at=self.offsets[start])]
+            return [Extension(self.offsets[start], text)]
         names = [i for i in range(start, end) if self.tokens[i] != ","]
         for i in names:
             if self.tokens[i][0] not in NAME_START:
                 self.next = i
                 self.fail(f"expected the name of an extension, found {self.describe_token()}")
-        return [Extension(self.tokens[i], at=self.offsets[i]) for i in names]
+        return [Extension(self.offsets[i], self.tokens[i]) for i in names]
 
     def _has(self, extension: str) -> bool:
         return self.dialect != "final" or any(item.text == extension for item in self.extensions)
@@ -190,7 +191,7 @@ class _Parser(DeclarationParser):
         self.expect("->", "after the parameters of the graph")
         self.expect("(", "before the results of the graph")
         results = self.list_of(lambda: self.name("the name of a graph result"), ")", "a graph result")
-        return GraphDefinition(name, parameters, results, self._body(flat=not self._has(OPERATORS)), at=at)
+        return GraphDefinition(at, name, parameters, results, self._body(flat=not self._has(OPERATORS)))
 
     def _body(self, *, flat: bool) -> tuple[Assignment, ...]:
         self.expect("{", "before a body")
@@ -239,7 +240,7 @@ class _Parser(DeclarationParser):
         value = self._right_side()
         if flat:
             self._check_flat(value, value_at)
-        return Assignment(target, value, at=at)
+        return Assignment(at, target, value)
 
     def _check_flat(self, value: Expr, at: int) -> None:
         """Report a right side that is not flat: a call of names and literals, with fragments also of other calls."""
@@ -261,7 +262,7 @@ class _Parser(DeclarationParser):
         items = [value]
         while self.accept(","):
             items.append(self.expression())
-        return TupleExpr(tuple(items), at=value.at)
+        return TupleExpr(value.at, tuple(items))
 
     def _target(self, *, tuples: bool) -> Expr:
         """The left side: a name, an array or a tuple, which needs no parentheses where `tuples` is true."""
@@ -269,21 +270,21 @@ class _Parser(DeclarationParser):
         items = [self._target_item()]
         while tuples and self.accept(","):
             items.append(self._target_item())
-        return items[0] if len(items) == 1 else TupleExpr(tuple(items), at=at)
+        return items[0] if len(items) == 1 else TupleExpr(at, tuple(items))
 
     def _target_item(self) -> Expr:
         at = self.at
         if self.accept("["):
             if self.dialect == "provisional" and self.accept("]"):
-                return ArrayExpr((), at=at)
-            return ArrayExpr(self._targets("]"), at=at)
+                return ArrayExpr(at, ())
+            return ArrayExpr(at, self._targets("]"))
         if not self.accept("("):
             return self.name("the name of a result")
         items = self._targets(")")
         if len(items) == 1:
             self.next -= 1
             self.fail("a tuple has at least two items")
-        return TupleExpr(items, at=at)
+        return TupleExpr(at, items)
 
     def _targets(self, close: str) -> tuple[Expr, ...]:
         self._deeper()

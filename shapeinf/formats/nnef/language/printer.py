@@ -127,22 +127,22 @@ class _Printer:
 
     def _primary(self, expression: ast.Expr) -> str:
         match expression:
-            case ast.Name(name):
+            case ast.Name(name=name):
                 return self._identifier(name)
-            case ast.Text(value):
+            case ast.Text(value=value):
                 return quote(value)
-            case ast.Truth(value):
+            case ast.Truth(value=value):
                 return "true" if value else "false"
-            case ast.ArrayExpr(items):
+            case ast.ArrayExpr(items=items):
                 return f"[{self._items(items)}]"
-            case ast.TupleExpr(items):
+            case ast.TupleExpr(items=items):
                 return f"({self._items(items)})"
             case ast.Subscript():
                 return f"{self.expression(expression.value, PRIMARY_PRECEDENCE)}[{self.expression(expression.index)}]"
             case ast.Range():
                 begin, end = ("" if e is None else self.expression(e) for e in (expression.begin, expression.end))
                 return f"{self.expression(expression.value, PRIMARY_PRECEDENCE)}[{begin}:{end}]"
-            case ast.Builtin(name, operand):
+            case ast.Builtin(name=name, operand=operand):
                 return f"{name}({self.expression(operand)})"
             case ast.Comprehension():
                 return self._comprehension(expression)
