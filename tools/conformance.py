@@ -85,7 +85,8 @@ def rewrite(path_in: str, path_out: str, passes: Sequence[str] | None = None) ->
     """Clean a model up and write the result; None for the default passes."""
     from shapeinf.passes import clean
 
-    clean(path_in, passes).save(path_out, external_data="copy")
+    spelled = passes and ["normalize_forms" if name == "normalise_forms" else name for name in passes]  # in the corpus
+    clean(path_in, spelled).save(path_out, external_data="copy")
 
 
 def replay(model: Any, check_type: bool, strict_mode: bool, data_prop: bool) -> dict[str, list[Any] | None]:

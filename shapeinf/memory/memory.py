@@ -58,7 +58,7 @@ class Memory:
     """
 
     timeline: Timeline
-    chosen_at: dict[str, int] | None = None
+    chosen_at: dict[str, int] | None
     """The sizes for which `order="least"` was chosen; None for the order of the file."""
     _inner: frozenset[str] = frozenset()
 
@@ -90,6 +90,7 @@ class Memory:
     def _begin(self, inference: Inference, work: int) -> None:
         self.inference = inference
         self.work = work
+        self.chosen_at = None
         self._cases = Cases(inference)
 
     @property

@@ -291,8 +291,17 @@ class InferenceContext:
     def relax(self, old: Shape, new: Shape) -> Shape:
         """The join of two shapes of which either may be true."""
         self.created_unknowns = True
+        return self.store.relaxer.shape(old, new, self._join_label())
+
+    def relax_dim(self, old: DimSize, new: DimSize) -> DimSize:
+        """The join of two sizes of which either may be true."""
+        self.created_unknowns = True
+        return self.store.relaxer.dim(old, new, self._join_label())
+
+    def _join_label(self) -> str:
+        """The label of the next join point of this node."""
         self._relaxed += 1
-        return self.store.relaxer.shape(old, new, f"{self.node_name}.relax{self._relaxed}")
+        return f"{self.node_name}.relax{self._relaxed}"
 
     def relax_type(self, a: Type, b: Type, label: str, *, alternatives: Alternatives | None = None) -> Type:
         """The join of two types at a label of this node; unknown for types of different kinds.

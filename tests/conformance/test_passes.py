@@ -52,6 +52,12 @@ def read_feeds(entry: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, An
     return [pairs[index] for index in sorted(pairs)]
 
 
+def pass_names(entry: dict[str, Any]) -> list[str] | None:
+    """The passes of an entry; the corpus spells one of them differently."""
+    names = entry["passes"]
+    return names and ["normalize_forms" if name == "normalise_forms" else name for name in names]
+
+
 def clean_file(entry: dict[str, Any], passes: list[str] | None, path: Any) -> tuple[onnx.ModelProto, onnx.ModelProto]:
     """The original and the cleaned model, both read from files."""
     source = FOLDER / "models" / f"{entry['id']}.onnx"
@@ -67,12 +73,12 @@ def test_the_corpus_is_there():
 @pytest.mark.parametrize("entry", entries("models"))
 def test_passes(entry, tmp_path):
     """The passes of an entry change the model as the entry states, and a second run changes nothing."""
-    before, after = clean_file(entry, entry["passes"], tmp_path / "first.onnx")
+    before, after = clean_file(entry, pass_names(entry), tmp_path / "first.onnx")
     pairs = read_feeds(entry)
     check_recorded(entry, before, pairs)
     check_same(before, after, [feed for feed, _ in pairs], entry["rtol"], entry["atol"])
     assert list(form_problems(entry, after)) == []
-    assert signature(clean(after, entry["passes"]).to_proto()) == signature(after)
+    assert signature(clean(after, pass_names(entry)).to_proto()) == signature(after)
     if entry["untouched"]:
         assert signature(after) == signature(before)
 
