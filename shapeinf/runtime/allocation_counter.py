@@ -118,6 +118,25 @@ def counter_obstacle() -> str:
     return "" if _compiler() else f"allocations are counted by a C library, and there is no compiler {COMPILERS}"
 
 
+def build_library(folder: str) -> str:
+    """Compile the library into a folder; returns its path. Raises Refusal with the last line of the compiler."""
+    obstacle = counter_obstacle()
+    if obstacle:
+        raise Refusal(obstacle)
+    source, library = (os.path.join(folder, f"allocations.{ending}") for ending in ("c", "so"))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(SOURCE)
+    command = [_compiler() or "", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl", "-lpthread"]
+    try:
+        built = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refusal(f"the library that counts allocations cannot be compiled: {error}") from error
+    if built.returncode:
+        lines = built.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise Refusal(": ".join(["the library that counts allocations cannot be compiled", *lines[-1:]]))
+    return library
+
+
 @attrs.frozen
 class SessionOptions:
     """The options of a session and of its runs that decide what is allocated.
@@ -164,11 +183,8 @@ class AllocationCounter:
 
     def __init__(self) -> None:
         """Build the library and start the process."""
-        obstacle = counter_obstacle()
-        if obstacle:
-            raise Refusal(obstacle)
         self._folder = tempfile.TemporaryDirectory(prefix="shapeinf-counter-")
-        library = self._build()
+        library = build_library(self._folder.name)
         self._child = subprocess.Popen(
             [sys.executable, "-P", allocation_child.__file__],  # its folder has modules with names of Python's
             env={**os.environ, "LD_PRELOAD": library},
@@ -177,21 +193,6 @@ class AllocationCounter:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-
-    def _build(self) -> str:
-        """The path of the library. Raises Refusal with the last line of the compiler."""
-        source, library = (os.path.join(self._folder.name, f"allocations.{ending}") for ending in ("c", "so"))
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(SOURCE)
-        command = [_compiler() or "", "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl", "-lpthread"]
-        try:
-            built = subprocess.run(command, capture_output=True, check=False, timeout=60)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise Refusal(f"the library that counts allocations cannot be compiled: {error}") from error
-        if built.returncode:
-            lines = built.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise Refusal(": ".join(["the library that counts allocations cannot be compiled", *lines[-1:]]))
-        return library
 
     def __enter__(self) -> AllocationCounter:
         """The counter."""

@@ -11,7 +11,7 @@ import numpy as np
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.result import Result
-from shapeinf.runtime.model_file import has_arrays, numpy_type
+from shapeinf.runtime.array_types import has_arrays, numpy_type
 from shapeinf.runtime.protocol import Buffer, LoadedModel, ObservedType, Refusal, WrittenOutput
 from shapeinf.runtime.records import Mismatch, Skipped
 

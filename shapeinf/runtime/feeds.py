@@ -13,7 +13,7 @@ from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Element, TensorType
 from shapeinf.ops import CostContext
 from shapeinf.result import Result
-from shapeinf.runtime.model_file import has_arrays, numpy_type
+from shapeinf.runtime.array_types import has_arrays, numpy_type
 from shapeinf.runtime.protocol import Refusal
 from shapeinf.texts import exact_bytes
 

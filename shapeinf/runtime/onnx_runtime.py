@@ -12,10 +12,10 @@ import attrs
 import numpy as np
 import onnx
 
-from shapeinf.errors import MissingPackageError
+from shapeinf.errors import LimitError, MissingPackageError
+from shapeinf.formats.onnx.model_bytes import model_bytes, path_or_bytes
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
-from shapeinf.runtime.model_file import model_bytes, path_or_bytes
 from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
 
 _FOLDER_KEY = "session.model_external_initializers_file_folder_path"
@@ -100,7 +100,11 @@ class OnnxRuntimeModel:
     def exposed_session(self) -> Any:
         """The session, without optimizations, of a copy whose outputs are those of all top-level nodes."""
         if self._exposed is None:
-            self._exposed = self._session(bytes_with_all_outputs(self.graph), optimized=False)
+            try:
+                model = bytes_with_all_outputs(self.graph)
+            except LimitError as error:
+                raise Refusal(str(error)) from error
+            self._exposed = self._session(model, optimized=False)
         return self._exposed
 
     def _session(self, model: str | bytes, optimized: bool) -> Any:
@@ -258,7 +262,7 @@ def user_session(session: Any) -> OnnxRuntimeSession:
 
 
 def _to_python(value: Any) -> Any:
-    """The array of a tensor; an OrtValue that is none stays as it is."""
+    """The array of a tensor; an OrtValue of another kind as it is."""
     return value.numpy() if value.is_tensor() else value
 
 

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from shapeinf.errors import MissingPackageError
+from shapeinf.formats.onnx.model_bytes import path_or_bytes
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import SHORT_NAMES
-from shapeinf.runtime.model_file import path_or_bytes
 from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
 
 _DTYPES = {
@@ -165,7 +165,7 @@ def _element_type(package: Any, dtype: str) -> Any:
 
 
 def output_tensors(package: Any, indices: Mapping[str, int], buffers: Sequence[Buffer]) -> dict[int, Any]:
-    """Tensors in buffers, by the index of the output. Raises Refusal for a buffer of something that is no output."""
+    """Tensors in buffers, by the index of the output. Raises Refusal for a buffer whose name no output has."""
     tensors = {}
     for buffer in buffers:
         if buffer.name not in indices:

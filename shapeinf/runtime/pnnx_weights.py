@@ -15,7 +15,7 @@ from shapeinf.formats.pnnx.weights import MAX_MEMBERS, byte_count, sizes_of
 from shapeinf.formats.zipped import zip_members
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
-from shapeinf.runtime.model_file import numpy_type
+from shapeinf.runtime.array_types import numpy_type
 from shapeinf.runtime.protocol import Refusal
 from shapeinf.texts import exact_bytes
 

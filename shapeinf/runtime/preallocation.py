@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,8 +21,8 @@ from shapeinf.errors import ModelError, UnknownNameError
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions, without_defaults
 from shapeinf.result import Result
+from shapeinf.runtime.array_types import numpy_type
 from shapeinf.runtime.buffers import binding_obstacle, max_bytes, max_shape
-from shapeinf.runtime.model_file import numpy_type
 from shapeinf.runtime.protocol import RUNTIMES, SESSIONS, BoundRun, Buffer, Refusal, UserSession
 
 MAX_ELEMENTS = 64
@@ -88,6 +89,7 @@ class OutputSizes:
         self.graph = graph
         self._takes_larger = takes_larger
         self._sizes: dict[object, dict[str, OutputSize]] = {}
+        self._lock = Lock()
 
     def at(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, OutputSize]:
         """The size of each output for inputs of these shapes.
@@ -106,11 +108,14 @@ class OutputSizes:
     def _remembered(
         self, key: object, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, object]
     ) -> dict[str, OutputSize]:
-        if key not in self._sizes:
-            while len(self._sizes) >= MAX_REMEMBERED:
-                self._sizes.pop(next(iter(self._sizes)), None)
-            self._sizes[key] = self._infer(shapes, values)
-        return self._sizes[key]
+        sizes = self._sizes.get(key)
+        if sizes is None:
+            sizes = self._infer(shapes, values)
+            with self._lock:  # a server may run one session in several threads
+                while len(self._sizes) >= MAX_REMEMBERED:
+                    del self._sizes[next(iter(self._sizes))]
+                self._sizes[key] = sizes
+        return sizes
 
     def _infer(self, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, object]) -> dict[str, OutputSize]:
         graph = without_defaults(self.graph, shapes)

@@ -16,12 +16,12 @@ import numpy as np
 from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch import Rebatched
 from shapeinf.expr import Dimension
+from shapeinf.formats.onnx.model_bytes import path_or_bytes
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike
 from shapeinf.result import Result
 from shapeinf.runtime.feeds import feeds
-from shapeinf.runtime.model_file import path_or_bytes
 from shapeinf.runtime.numbers import Comparison, difference_of
 from shapeinf.runtime.onnx_runtime import create_session, import_onnxruntime
 from shapeinf.runtime.protocol import Refusal, refusals

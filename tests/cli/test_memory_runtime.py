@@ -94,3 +94,41 @@ def test_the_file_that_a_session_writes(tmp_path: Path) -> None:
 def test_a_missing_file_of_a_session(tmp_path: Path) -> None:
     result = run(KEPT.model, tmp_path, "--runtime", "onnxruntime", "--optimized", str(tmp_path / "none.onnx"))
     assert result.exit_code == 3
+
+
+BRANCHES = (
+    HEAD
+    + """g (bool flag, float[n, 16] x) => (float[n, 16] y)
+    { [choice] y = If(flag) <then_branch = one () => (float[n, 16] a) { a = Relu(x) },
+                             else_branch = two () => (float[n, 16] b) { c = Exp(x)  b = Neg(c) }> }"""
+)
+
+
+def test_a_branch_that_data_choose_has_a_note(tmp_path: Path) -> None:
+    result = run(BRANCHES, tmp_path, "--runtime", "onnxruntime", "--bind", "n=64")
+    note = "note         data choose the branch, and the branch that needs the most is counted: choice"
+    assert note in result.output
+    assert note not in run(KEPT.model, tmp_path, "--runtime", "onnxruntime", "--bind", "n=64").output
+
+
+BOUNDED = (
+    HEAD.replace('"" : 17', '"" : 17, "com.microsoft" : 1')
+    + """g (float[b, s, 16] q, float[b, s, 8] k, float[b, s, 8] v, float[b, 1, p, 8] pk, float[b, 1, p, 8] pv,
+       int32[b] lengths, int32 total) => (float[b, s, 16] y, float[b, 1, t, 8] nk, float[b, 1, t, 8] nv)
+    { [attend] y, nk, nv = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>
+          (q, k, v, pk, pv, lengths, total) }"""
+)
+
+
+def test_temporaries_that_are_bounds_have_a_note(tmp_path: Path) -> None:
+    sizes = "b=1,s=4,p=8"
+    result = run(BOUNDED, tmp_path, "--runtime", "onnxruntime", "--bind", sizes)
+    assert "note         the temporaries are upper bounds: attend" in result.output, result.output
+
+
+@pytest.mark.parametrize("option", [("--optimize", "all"), ()])
+def test_a_model_of_another_dialect(option: tuple[str, ...]) -> None:
+    example = Path(__file__).parents[2] / "examples" / "recurrent.pbtxt"
+    result = CliRunner().invoke(main, ["memory", str(example), "--runtime", "onnxruntime", *option])
+    assert result.exit_code == 2
+    assert "onnxruntime runs no models of the dialect 'tf'" in result.output

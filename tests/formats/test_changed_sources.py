@@ -397,7 +397,7 @@ def test_tensor_files_of_a_document(tmp_path: Path, change: Change) -> None:
 
 
 def test_a_runtime_runs_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shapeinf.runtime.model_file import model_bytes, path_or_bytes
+    from shapeinf.formats.onnx.model_bytes import model_bytes, path_or_bytes
 
     path = tmp_path / "m.onnx"
     path.write_bytes(model(8).SerializeToString())

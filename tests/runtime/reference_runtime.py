@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 import numpy as np
 
+from shapeinf.formats.onnx.model_bytes import path_or_bytes
 from shapeinf.graph import Graph
-from shapeinf.runtime.model_file import path_or_bytes
 from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import gc
+import json
+import os
+import subprocess
+import sys
 import weakref
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -11,6 +16,8 @@ import pytest
 
 from shapeinf import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.runtime import allocate_outputs
+from shapeinf.runtime.allocation_counter import build_library, counter_obstacle
+from tests.vectors import PROJECT
 
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can run")
 
@@ -22,6 +29,7 @@ INPUT = "g (float[n] x) => (float[n] x, float[n] y) { y = Relu(x) }"
 STRINGS = "g (string[n] x) => (string[n] y) { y = Identity(x) }"
 SEQUENCE = "g (float[n] x) => (seq(float[n]) s, float[n] y) { s = SequenceConstruct(x, x)  y = Relu(x) }"
 DEFAULT = "g (float[n] x, int64[1] s = {2}) => (float[a] y) { y = Expand(x, s) }"
+PLAIN = "g (float[n, 4] x) => (float[n, 4] y, float[n] z) { y = Relu(x)  z = ReduceMax<axes = [1], keepdims = 0>(x) }"
 HALF = "g (bfloat16[n] x) => (bfloat16[n] y, float[n] f) { y = Identity(x)  f = Cast<to = 1>(x) }"
 
 
@@ -73,6 +81,18 @@ def test_the_binding_of_onnxruntime_runs():
     outputs = allocate_outputs(session, {"x": X, "w": W})
     session.run_with_iobinding(outputs.binding)
     np.testing.assert_array_equal(outputs.arrays["y"], X @ W)
+
+
+def test_onnxruntime_allocates_no_output(tmp_path):
+    """Outputs of 1,024 and 256 bytes, and no other tensors."""
+    if counter_obstacle():
+        pytest.skip(counter_obstacle())
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model_bytes(PLAIN))
+    command = [sys.executable, "-P", str(Path(__file__).with_name("preallocation_child.py")), str(path)]
+    environment = {**os.environ, "LD_PRELOAD": build_library(str(tmp_path)), "PYTHONPATH": str(PROJECT)}
+    child = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    assert json.loads(child.stdout) == [1024 + 256, 0]
 
 
 def test_the_request_of_openvino_runs():

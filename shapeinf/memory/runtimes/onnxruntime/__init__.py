@@ -1,1 +1,1 @@
-"""The memory of onnxruntime on processors: docs/runtime-memory.md describes what is counted."""
+"""The memory of onnxruntime with its CPU provider: docs/runtime-memory.md describes what is counted."""

@@ -26,13 +26,15 @@ def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
     """Run the bodies of a node; returns the buffers that are in use until the node ends."""
     kind = step.operation.kind
     bodies = _bodies(outer, step)
-    how = outer.walk.kernels.find_bodies(kind.domain, kind.op)
+    body_kind = outer.walk.kernels.find_bodies(kind.domain, kind.op)
     if not bodies:
-        return [] if how is None else [_unknown_body(outer, step)]
-    if how == "loop":
+        return [] if body_kind is None else [_unknown_body(outer, step)]
+    if body_kind == "loop":
         return _Loop(outer, step, bodies).run()
-    if how == "scan":
+    if body_kind == "scan":
         return _Scan(outer, step, bodies).run()
+    if len(bodies) > 1:
+        outer.walk.undecided.append(outer.instance.path + step.node_name)
     for name, instance in bodies.items():
         inner = GraphRun(outer.walk, instance, outer.known.of_body(step, name, instance.runs[0]))
         inner.run()

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.formats import load
-from shapeinf.formats.read_files import files_of, open_source
+from shapeinf.formats.onnx.model_bytes import path_or_bytes
 from shapeinf.graph import Graph
 from shapeinf.memory.runtimes.protocol import Level
 
@@ -29,32 +29,19 @@ def optimize(graph: Graph, level: Level) -> Graph:
         import onnxruntime
     except ImportError as error:
         raise MissingPackageError("memory of an optimized model", "onnxruntime", "verify") from error
+    model = path_or_bytes(graph)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[level])
     with TemporaryDirectory() as folder:
         options.optimized_model_filepath = os.path.join(folder, "optimized.onnx")
         try:
-            onnxruntime.InferenceSession(_model(graph), options, providers=["CPUExecutionProvider"])
+            onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except Exception as error:
             cause = " ".join(str(error).split())
             raise ModelError(f"onnxruntime does not load it: {cause}", node=graph.source) from error
         with open(options.optimized_model_filepath, "rb") as file:
             return load(file.read())
-
-
-def _model(graph: Graph) -> str | bytes:
-    """The path of the model, for its data in other files, else its bytes."""
-    files = files_of(graph)
-    if graph.model is None and files.path is not None and files.path in files.states:
-        files.check_file(files.path)
-        return files.path
-    if isinstance(graph.model, bytes):
-        return graph.model
-    if graph.model is not None:
-        return bytes(graph.model.SerializeToString())
-    with open_source(graph) as buffer:
-        return buffer[:]
 
 
 def is_unchanged(graph: Graph, written: Graph, constants: Collection[tuple[str, str]]) -> bool:

@@ -27,6 +27,7 @@ class OnnxRuntime:
 
     def optimized(self, inference: Inference, options: RuntimeOptions) -> tuple[Graph, RuntimeOptions]:
         """See `MemoryRuntime`; a session runs the nodes of its file in their order, unless it changed nothing."""
+        self.kernels(inference)  # raises for a model of another dialect, which no session would load
         graph = inference.compiled.graph
         written = optimize(graph, options.optimize or "all") if options.optimized is None else load(options.optimized)
         operations = inference.compiled.operations.values()
@@ -34,15 +35,15 @@ class OnnxRuntime:
         return written, attrs.evolve(options, file_order=not is_unchanged(graph, written, constants))
 
     def run(self, inference: Inference, options: RuntimeOptions) -> Run:
-        """One run on processors."""
+        """See `MemoryRuntime`."""
         return Walk(inference, self.kernels(inference), options, run_bodies).run()
 
     def block(self, events: Sequence[Event]) -> int:
-        """See `pattern`."""
+        """See `MemoryRuntime`."""
         return block_size(events)
 
     def regions(self, runs: Sequence[Sequence[Event]]) -> list[tuple[int, ...]]:
-        """See `arena`."""
+        """See `MemoryRuntime`."""
         arena, taken = Arena(), []
         for events in runs:
             before = len(arena.regions)

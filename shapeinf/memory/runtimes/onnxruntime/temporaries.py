@@ -22,13 +22,15 @@ from shapeinf.memory.runtimes.protocol import RuntimeOptions
 class Temporaries:
     """The bytes of temporaries `before` the outputs are allocated, and `during` their lives.
 
-    `cause` is why some are not known; `first`: the kernel allocates the second kind before its outputs.
+    `cause` is why some are not known; `first`: the kernel allocates the second kind before its outputs; `is_bound`: the
+    kernel may need less.
     """
 
     before: tuple[DimSize | None, ...] = ()
     during: tuple[DimSize | None, ...] = ()
     cause: str = ""
     first: bool = False
+    is_bound: bool = False
 
 
 def find_temporaries(
@@ -45,7 +47,8 @@ def find_temporaries(
         return Temporaries(during=(None,), cause=unknown.reason)
     before = _largest([scratch.before_outputs for scratch in scratches])
     during = _largest([scratch.with_outputs for scratch in scratches])
-    return Temporaries(before, during, first=scratches[0].first)
+    is_bound = any(scratch.is_bound for scratch in scratches)
+    return Temporaries(before, during, first=scratches[0].first, is_bound=is_bound)
 
 
 def kernel_context(

@@ -30,6 +30,9 @@ from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 from shapeinf.solver.long_dims import product_of, sum_dims
 
+MAX_LISTED = 4
+"""Limit on the listed nodes of one note."""
+
 
 @attrs.define(eq=False)
 class Allocation:
@@ -78,6 +81,10 @@ class Walk:
         self.allocations: list[Allocation] = []
         self.graphs: list[GraphRun] = []
         """The graphs that ran, bodies included."""
+        self.bounded: list[str] = []
+        """The nodes whose kernels may need less than the temporaries that are counted."""
+        self.undecided: list[str] = []
+        """The nodes of which data choose the branch."""
 
     def run(self) -> Run:
         """The whole run of the model."""
@@ -94,7 +101,11 @@ class Walk:
         if any(step.operation.body is not None for run in self.graphs for step in run.steps):
             yield "the session inlines functions, which changes the order: name the file that it writes"
         if self.graphs[0].known.proto is None:
-            yield "the onnx package does not read this model: the rules of shapeinf tell what a session knows"
+            yield "the onnx package does not read this model: the rules of shapeinf decide what a session knows"
+        if self.bounded:
+            yield f"the temporaries are upper bounds: {_listed(self.bounded)}"
+        if self.undecided:
+            yield f"data choose the branch, and the branch that needs the most is counted: {_listed(self.undecided)}"
 
     def _add_inputs(self, instance: GraphInstance) -> None:
         """Add the buffers of the caller, which are not rounded up, and those that the session holds."""
@@ -209,6 +220,8 @@ class GraphRun:
         point = ProgramPoint(self.instance.path + step.node_name, step.operation.kind.op)
         held = self._run_bodies(step)
         temporaries = Temporaries() if held is not None else self._temporaries(step)
+        if temporaries.is_bound:
+            self.walk.bounded.append(point.node)
         if temporaries.before:
             self._add_temporaries(point, temporaries.before)
             self.walk.points.append(point)
@@ -290,6 +303,11 @@ class GraphRun:
         if value.items is not None:
             return total
         return None if value.length is None else product_of(store, (total, value.length))
+
+
+def _listed(nodes: Sequence[str]) -> str:
+    more = f" and {len(nodes) - MAX_LISTED} more" if len(nodes) > MAX_LISTED else ""
+    return ", ".join(nodes[:MAX_LISTED]) + more
 
 
 def _is_stored(step: NodeStep) -> bool:
