@@ -81,6 +81,11 @@ class KvCache:
         """
         return tokens * self._bytes_per_token_at(as_sizes(merge_specs(sizes, more)))
 
+    def tokens_at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> int:
+        """The tokens after a run at these sizes. Raises as `at` does."""
+        (tokens,) = self._query.evaluate([self.tokens], self._query.bind(as_sizes(merge_specs(sizes, more))))
+        return tokens
+
     def largest(self, limit: int, sizes: Mapping[str, int] | None = None, /, **more: int) -> int:
         """The most tokens of a cache of at most `limit` bytes. Raises as `at` does."""
         per_token = self._bytes_per_token_at(as_sizes(merge_specs(sizes, more)))

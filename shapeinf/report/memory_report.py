@@ -12,6 +12,7 @@ from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound, Unbounded
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+from shapeinf.report.kv_cache_report import KvCacheRecord, kv_cache_lines
 from shapeinf.report.memory_summary import MemorySummary, Total
 from shapeinf.report.runtime_report import RuntimeRecord, note_of, runtime_lines, runtime_record
 from shapeinf.schemas import json_record
@@ -26,7 +27,7 @@ MAX_FORMULA = 400
 
 
 def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
-    """The peak with the `top` largest tensors in use at it, the totals by role, and the limit."""
+    """The peak with the `top` largest tensors in use at it, the totals by role, caches, and the limit."""
     memory = summary.memory
     yield f"peak         {_shorten(str(memory.peak))} bytes"
     yield from (
@@ -42,6 +43,10 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
     total = summary.total
     if total is not None:
         yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
+    for cache in summary.kv_caches:
+        first, *rest = kv_cache_lines(cache)
+        yield f"kv cache     {first}"
+        yield from rest
     yield from _uncounted_lines(summary)
     if not isinstance(memory, RuntimeMemory):
         yield f"excluded     {NOT_COUNTED}"
@@ -187,6 +192,7 @@ class MemoryReport:
         unsized: the tensors whose size is not known.
         uncounted: the tensors that the peak does not count.
         total: the peak with all weights and inputs, at these sizes or as a bound over all; None without a bound.
+        kv_caches: the caches of keys and values.
         limit: bytes; None without one.
         fits: whether the peak is known to fit into the limit; true without one.
         runtime: what a runtime allocates besides the peak of a first run; None without one.
@@ -199,6 +205,7 @@ class MemoryReport:
     unsized: tuple[UnsizedTensor, ...]
     uncounted: tuple[Unbounded, ...]
     total: Total | None
+    kv_caches: tuple[KvCacheRecord, ...]
     limit: int | None
     fits: bool
     runtime: RuntimeRecord | None
@@ -215,6 +222,7 @@ def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
         tuple(UnsizedTensor(b.name, b.role, b.cause) for b in memory.unsized),
         tuple(summary.bound.peak.unbounded),
         summary.total,
+        summary.kv_caches,
         summary.limit,
         summary.fits,
         runtime_record(memory, summary.run) if isinstance(memory, RuntimeMemory) else None,

@@ -12,6 +12,7 @@ from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
 from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
 from shapeinf.pickling import versioned_pickle
+from shapeinf.report.kv_cache_report import KvCacheRecord, report_kv_caches
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
 from shapeinf.schemas import json_record
 
@@ -45,6 +46,7 @@ class MemorySummary:
         peak: the peak at these sizes; its bound over all sizes where some are missing.
         limit: bytes.
         run: the memory of a runtime at these sizes; None without a runtime, and where sizes are missing.
+        kv_caches: the caches of keys and values.
     """
 
     memory: Memory
@@ -53,6 +55,7 @@ class MemorySummary:
     peak: PeakAt | PeakBound
     limit: int | None
     run: RunAt | None = None
+    kv_caches: tuple[KvCacheRecord, ...] = ()
 
     @property
     def bytes(self) -> int | None:
@@ -97,6 +100,13 @@ def summarize_memory(
     memory: Memory, sizes: dict[str, int], limit: int | None, infer_bound: Callable[[], Memory]
 ) -> MemorySummary:
     """The peak at these sizes; `infer_bound` infers with them bound, which bounds more data-dependent sizes."""
+    summary = _peak_summary(memory, sizes, limit, infer_bound)
+    return attrs.evolve(summary, kv_caches=report_kv_caches(memory, sizes, limit))
+
+
+def _peak_summary(
+    memory: Memory, sizes: dict[str, int], limit: int | None, infer_bound: Callable[[], Memory]
+) -> MemorySummary:
     try:
         peak: PeakAt | PeakBound = memory.peak.at(sizes)
         if memory.peak.exact or not sizes:

@@ -19,6 +19,7 @@ from shapeinf.ops import default_registry
 from shapeinf.pickled_result import Coverage
 from shapeinf.pickling import versioned_pickle
 from shapeinf.report.bodies import inner_graphs
+from shapeinf.report.kv_cache_report import KvCacheRecord, report_kv_caches
 from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
 from shapeinf.report.tensor_rows import TensorQuery
 from shapeinf.result import Result
@@ -93,6 +94,7 @@ class Summary:
         weight_bytes: the bytes of all weights of known size.
         macs: multiply-accumulates.
         peak_bytes: the most bytes of activations and outputs in use at once.
+        kv_caches: the caches of keys and values.
         uncounted: the operators that `macs` does not count, with the number of their nodes.
         unknowns: the unknown axes and ranks by cause, the most frequent cause first.
         diagnostics: the number of diagnostics by severity.
@@ -118,6 +120,7 @@ class Summary:
     weight_bytes: Amount
     macs: Amount
     peak_bytes: Amount
+    kv_caches: tuple[KvCacheRecord, ...]
     uncounted: Mapping[str, int]
     unknowns: tuple[UnknownCount, ...]
     diagnostics: Mapping[str, int]
@@ -175,6 +178,7 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
             lambda: cost.format(cost.total.macs), lambda: _macs_at(cost, sizes), lambda: cost.table.note_of_macs()
         ),
         peak_bytes=_amount(lambda: str(memory.peak), lambda: _peak_at(memory.peak, sizes), lambda: ""),
+        kv_caches=report_kv_caches(memory, sizes),
         uncounted=uncounted,
         unknowns=tuple([UnknownCount(g.count, tuple(map(str, g.causes))) for g in result.unknowns(work=work)]),
         diagnostics={name: severities[name] for name in SEVERITIES},

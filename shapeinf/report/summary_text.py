@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shapeinf.diagnostics import SEVERITIES
+from shapeinf.report.kv_cache_report import kv_cache_lines
 from shapeinf.report.model import TensorRecord
 from shapeinf.report.summary import Amount, Summary
 from shapeinf.report.table import Column
@@ -51,6 +52,8 @@ def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
     yield "MACs", _amount_lines(summary, summary.macs, exact_count)
     yield "", [_uncounted_line(summary.uncounted)] if summary.uncounted else []
     yield "peak", _amount_lines(summary, summary.peak_bytes, exact_bytes, " bytes")
+    for cache in summary.kv_caches:
+        yield "kv cache", list(kv_cache_lines(cache))
     yield "unknown", _unknown_lines(summary)
     yield "diagnostics", [_diagnostics_line(summary.diagnostics)]
 

@@ -15,6 +15,7 @@ from shapeinf.cost import Cost
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.html import escape_html, script_json
+from shapeinf.report.kv_cache_report import numbers_text, report_kv_caches, tokens_text
 from shapeinf.report.live.data import LiveData
 from shapeinf.report.live.fields import Field
 from shapeinf.report.live.names import MAX_NAME
@@ -121,7 +122,9 @@ def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
     lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {counts}.</p>"]
     if report.data.own_fields:
         lines.append(f'<p class="soft">Assumed: {_text(result.policy, MAX_MESSAGE)}.</p>')
-    return "\n".join(_section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes)]))
+    return "\n".join(
+        _section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes), *_kv_caches(report.data)])
+    )
 
 
 def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
@@ -138,6 +141,23 @@ def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
         rows.append(f"<tr>{cells}{live}</tr>")
     headers = (("", "role"), ("Name", ""), ("Type", ""), ("At these sizes", ""))
     yield from _table(headers, rows, len(names))
+
+
+def _kv_caches(data: LiveData) -> Iterator[str]:
+    """The caches of keys and values; nothing for a model without one."""
+    caches = report_kv_caches(data.source.memory, data.source.sizes)
+    if not caches:
+        return
+    rows = [
+        f'<tr><td class="name">{_text(cache.pairs[0].past)}</td><td class="number">{len(cache.pairs):,}</td>'
+        f'<td class="formula">{_text(tokens_text(cache), MAX_MESSAGE)}</td>'
+        f'<td class="formula">{_text(cache.bytes_per_token, MAX_MESSAGE)}</td>'
+        f"<td>{_text(numbers_text(cache), MAX_MESSAGE)}</td></tr>"
+        for cache in caches[:MAX_ROWS]
+    ]
+    yield "<h3>Caches of keys and values</h3>"
+    headers = (("First input", ""), ("Pairs", "number"), ("Tokens", ""), ("Bytes a token", ""), ("For example", ""))
+    yield from _table(headers, rows, len(caches))
 
 
 # -- cost --------------------------------------------------------------------------------------------------------------
