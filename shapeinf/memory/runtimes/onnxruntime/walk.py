@@ -95,7 +95,8 @@ class Walk:
         buffers = tuple([_buffer(item, end) for item in self.allocations])
         gaps = {item.name: item.gaps() for item in self.allocations}
         idle = {name: ranges for name, ranges in gaps.items() if ranges}
-        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()))
+        is_bound = bool(self.bounded or self.undecided)
+        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()), is_bound)
 
     def _notes(self) -> Iterator[str]:
         if any(step.operation.body is not None for run in self.graphs for step in run.steps):
