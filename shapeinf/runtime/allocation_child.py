@@ -3,9 +3,10 @@
     LD_PRELOAD=allocations.so python allocation_child.py
     python allocation_child.py --pages
 
-It reads a task as one line of JSON: the path of a model, the folder of its external data (null: that of the path), the
-path of an `.npz` file with its inputs (`x0`, `x1`...), their names, which of them are sequences, and options of
-sessions. It answers with the record of each session as JSON, or with `refused`, and whether the model was `loaded`.
+It writes an empty line when it is ready. It reads a task as one line of JSON: the path of a model, the folder of its
+external data (null: that of the path), the path of an `.npz` file with its inputs (`x0`, `x1`...), their names, which
+of them are sequences, and options of sessions. It answers with the record of each session as JSON, or with `refused`,
+and whether the model was `loaded`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class LoadError(Exception):
 def main(arguments: list[str]) -> None:
     """Answer tasks until there are no more."""
     counter = PageCounter() if arguments else LibraryCounter()
+    print(flush=True)
     for line in sys.stdin:
         task = json.loads(line)
         answer: dict[str, Any]

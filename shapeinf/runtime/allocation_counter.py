@@ -123,7 +123,7 @@ def counter_obstacle() -> str:
     """Why allocations cannot be counted on this machine; empty if they can be."""
     if not sys.platform.startswith("linux") or platform.libc_ver()[0] != "glibc":
         return "allocations are counted on Linux with glibc only"
-    return "" if _compiler() else f"allocations are counted by a C library, and there is no compiler {COMPILERS}"
+    return "" if _compiler() else f"allocations are counted by a C library, and there is no {' or '.join(COMPILERS)}"
 
 
 def build_library(folder: str) -> str:
@@ -195,18 +195,22 @@ class AllocationCounter:
         The process starts with the first measurement, and again after one that ended it.
         """
         self._timeout = timeout
+        self._pages = pages
         self._child: subprocess.Popen[str] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="shapeinf-counter-")
         try:
-            self._environment = _page_settings() if pages else {"LD_PRELOAD": build_library(self._folder.name)}
+            library = "" if pages else build_library(self._folder.name)
         except Refusal:
             self._folder.cleanup()
             raise
+        self._environment = {"GLIBC_TUNABLES": TUNABLES} if pages else {"LD_PRELOAD": library}
         # Without -P, the folder of the file would be searched first, which has modules with names of Python's.
         self._command = [sys.executable, "-P", allocation_child.__file__, *(["--pages"] if pages else [])]
 
     def _start(self) -> subprocess.Popen[str]:
-        """The process, which may run already."""
+        """The process, which may run already. Raises NotLoaded where the system does not count pages."""
+        if self._pages and not os.path.exists(PAGES):
+            raise NotLoaded(f"pages are counted on Linux only, where {PAGES} exists")
         if self._child is None or self._child.poll() is not None:
             self._end()
             self._child = subprocess.Popen(
@@ -217,6 +221,8 @@ class AllocationCounter:
                 stderr=subprocess.DEVNULL,
                 text=True,
             )
+            assert self._child.stdout is not None
+            self._child.stdout.readline()  # it is ready: a timeout does not count its start
         return self._child
 
     def __enter__(self) -> AllocationCounter:
@@ -282,13 +288,6 @@ class AllocationCounter:
                 self._end()
                 raise Refusal("the process of onnxruntime ended") from error
         return answer
-
-
-def _page_settings() -> dict[str, str]:
-    """The environment of a process whose pages are counted. Raises Refusal where the system does not count them."""
-    if not os.path.exists(PAGES):
-        raise Refusal(f"pages are counted on Linux only, where {PAGES} exists")
-    return {"GLIBC_TUNABLES": TUNABLES}
 
 
 def _plain(name: str, array: Array | list[Array]) -> Array:

@@ -111,7 +111,7 @@ class MemoryVerification:
         if self.mismatches:
             return f"{len(self.mismatches)} WRONG"
         if self.refused:
-            return "not verified: the runtime did not run the model"
+            return "not verified: a run was not measured"
         if "not compared" in verdicts:
             return "not verified: pages are too coarse to compare"
         less = verdicts.count("less")
