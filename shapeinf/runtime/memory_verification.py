@@ -119,7 +119,7 @@ def _open_counter(timeout: float | None) -> tuple[AllocationCounter, str]:
 
 @attrs.define
 class _MemoryVerifier:
-    """Measured runs of a model, each beside its prediction."""
+    """Measured runs of a model, each with its prediction."""
 
     runs: ModelRuns
     measurements: _Measurements
