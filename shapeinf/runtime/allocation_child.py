@@ -22,7 +22,7 @@ CACHE_LINE = 64
 
 
 class LoadError(Exception):
-    """onnxruntime creates no session of a model."""
+    """onnxruntime creates no session of a model. Internal: caught in `runtime.allocation_child`."""
 
 
 def main(arguments: list[str]) -> None:
@@ -37,10 +37,16 @@ def main(arguments: list[str]) -> None:
                 feeds = {name: arrays[f"x{number}"] for number, name in enumerate(task["names"])}
             feeds |= {name: list(feeds[name]) for name in task["sequences"]}
             answer = {"sessions": [count_session(counter, task, feeds, options) for options in task["options"]]}
+        except LoadError as error:
+            answer = {"refused": str(error), "loaded": False}
         except Exception as error:  # of onnxruntime, which has no base class of its own
-            text = " ".join(str(error).split()) or type(error).__name__
-            answer = {"refused": text, "loaded": not isinstance(error, LoadError)}
+            answer = {"refused": _line(error), "loaded": True}
         print(json.dumps(answer), flush=True)
+
+
+def _line(error: Exception) -> str:
+    """The message of an error on one line."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 class Counter(Protocol):
@@ -130,7 +136,7 @@ def count_session(
     try:
         session = create_session(task["path"], task["folder"], chosen)
     except Exception as error:
-        raise LoadError(str(error)) from error
+        raise LoadError(_line(error)) from error
     creation = counter.most
     names = [output.name for output in session.get_outputs()]
     if isinstance(counter, PageCounter):

@@ -52,11 +52,14 @@ class Refusal(Exception):  # noqa: N818  (internal, no error)
 
 
 class NotLoaded(Refusal):
-    """The runtime does not load the model, whatever its inputs are. Internal, as Refusal is."""
+    """The runtime does not load the model, whatever its inputs are.
+
+    Internal: caught in `runtime.model_runs` and `runtime.memory_verification`.
+    """
 
 
 class StoppedRun(Refusal):
-    """A run took longer than allowed. Internal, as Refusal is."""
+    """A run took longer than allowed. Internal: caught in `runtime.verification` and `runtime.memory_verification`."""
 
     def __init__(self, seconds: float | None) -> None:
         """After this time; None where it is not known."""
