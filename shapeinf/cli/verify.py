@@ -13,10 +13,10 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option, parse_sizes
 from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on
-from shapeinf.cli.runtime_options import RUNTIMES as PREDICTED
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.formats.files import open_regular
 from shapeinf.runtime import RUNTIMES, MemoryVerification, Verification, verify, verify_memory
+from shapeinf.runtime.memory_verification import MEASURED
 
 
 def _parse_files(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -107,8 +107,8 @@ def verify_command(
     """
     if optimize and not memory:
         raise click.UsageError("--optimize needs --memory")
-    if memory and runtime not in (None, *PREDICTED):
-        raise click.UsageError(f"--memory measures {', '.join(PREDICTED)} only: no peak of {runtime} is predicted")
+    if memory and runtime not in (None, MEASURED):
+        raise click.UsageError(f"--memory measures {MEASURED} only: no peak of {runtime} is predicted")
     with readable_errors():
         for sizes in at or [{}]:
             check_bindings(options.dims, {**options.inference.bind, **sizes})

@@ -23,7 +23,7 @@ from shapeinf.runtime.model_runs import ModelRuns, choose_run, refuse_huge, run_
 from shapeinf.runtime.protocol import NotLoaded, Refusal, StoppedRun, choose_runtime
 from shapeinf.runtime.sizes import RunSizes
 
-RUNTIME = "onnxruntime"
+MEASURED = "onnxruntime"
 """The runtime whose allocations are counted, and predicted."""
 
 
@@ -59,7 +59,7 @@ def verify_memory(
         ShapeInferenceError: sizes that contradict each other or the model, or no small sizes are legal.
     """
     graph = as_graph(model, options)
-    runtime = choose_runtime(graph, RUNTIME)
+    runtime = choose_runtime(graph, MEASURED)
     model_runs = ModelRuns.of_graph(graph, arrays, seed, options)
     with _Measurements.open(graph, timeout, optimized=optimize == "all") as measurements:
         verifier = _MemoryVerifier(
@@ -161,7 +161,7 @@ class _MemoryVerifier:
         return memory, memory.at()
 
     def _memory(self, result: Result) -> RuntimeMemory:
-        return result.memory(runtime=RUNTIME, options=self.options)
+        return result.memory(runtime=MEASURED, options=self.options)
 
 
 def _notes(memory: RuntimeMemory, predicted: RunAt) -> Iterator[str]:
