@@ -72,7 +72,27 @@ def _torch_path(graph: Graph, name: str) -> str:
 def check_pt2(path: str) -> list[str]:
     """The tensors of a program whose declared sizes differ from those that inference finds."""
     result = infer_shapes(path, declared="check")
-    return sorted({d.tensor for d in result.diagnostics if d.tensor and d.code in DIFFERENCES})
+    return sorted({_torch_path(result.graph, d.tensor) for d in result.diagnostics if d.code == "S120"})
+
+
+def legal_pt2(
+    path: str, asked: Sequence[Mapping[str, Any]], bindings: Sequence[Mapping[str, int]]
+) -> list[bool | None]:
+    """Whether a program runs for these sizes of axes (`x:0`) and these numbers, without the guards of torch."""
+    return [_is_legal(path, binding) for binding in bindings]
+
+
+def _is_legal(path: str, binding: Mapping[str, int]) -> bool | None:
+    specs: dict[str, dict[int, int]] = {}
+    values: dict[str, object] = {}
+    for axis, size in binding.items():
+        argument, _, number = axis.partition(":")
+        name = re.sub(r"\W+", "_", argument).strip("_")  # d['c'][1] is the input d_c_1
+        if number:
+            specs.setdefault(name, {})[int(number)] = size
+        else:
+            values[name] = size
+    return infer_shapes(path, inputs=specs, values=values, declared="ignore").contract.check().verdict
 
 
 def _rows(result: Result, tensors: Mapping[str, TensorInfo]) -> dict[str, Row]:

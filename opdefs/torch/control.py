@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from opdefs.rules.branching import run_branch, truth_of_number
 from opdefs.rules.contents.elements import logical_not
 from opdefs.rules.iteration import Trip, iterate
 from opdefs.torch.dialect import torch
 from shapeinf.expr import DimSize
 from shapeinf.graph import Graph
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import Element, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext, Ints, Value
 
@@ -44,13 +46,21 @@ def while_loop(
     return tuple(iterate(c, trip, None, _truth(c, condition[0]), carried).carried)
 
 
+@attrs.frozen
 class _Trip(Trip):
-    """A trip of a loop with a body for the condition."""
+    """A trip of a loop whose condition is a body of its own; both take the `additional` values last."""
 
-    def __init__(self, body: Body, condition: Body, additional: Sequence[Type]) -> None:
-        self.__attrs_init__(body)
-        object.__setattr__(self, "condition", condition)
-        object.__setattr__(self, "additional", additional)
+    condition: Body
+    additional: Sequence[Type]
+
+    def inputs(self, number: Element, condition: Element, carried: Sequence[Type | None]) -> list[Type | None]:
+        """See `Trip`."""
+        return [*carried, *self.additional]
+
+    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
+        """The condition for the carried values that the body returns, then these."""
+        again = self.condition.run([*results, *self.additional], certain=certain, accumulate=accumulate, trip=trip)
+        return [*again, *results]
 
 
 def _truth(c: InferenceContext, value: Type) -> Truth:

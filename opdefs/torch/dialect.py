@@ -6,7 +6,7 @@ import attrs
 
 from opdefs.pnnx.dialect import pnnx
 from opdefs.torch.binding import bind_graph
-from opdefs.torch.functions import function_table
+from opdefs.torch.functions import OWN, function_table
 from shapeinf.graph import Graph
 from shapeinf.ops import ArgDef, Dialect, OpDef, RuleIndex
 
@@ -16,7 +16,7 @@ _VALUES = (ArgDef("value", variadic=True, optional=True),)
 def _schema(domain: str, op: str, version: int) -> OpDef | None:
     """The operator of an overload: with a rule of PNNX where the table has one, else that of a rule of this package."""
     entry = function_table().entries.get(op)
-    if entry is None:
+    if entry is None or entry.function == OWN:
         known = torch.has_rule(domain, op)
         return OpDef(op, "torch", domain, inputs=_VALUES, outputs=_VALUES) if known else None
     function = pnnx.lookup("", entry.function, 1)

@@ -28,7 +28,6 @@ BINARY = {
 """The functions of two operands, by their names in torch."""
 
 _OVERLOADS = ("Tensor", "Scalar", "Tensor_Scalar", "Tensor_Tensor", "default")
-"""The overloads with tensors; `default` is one of numbers for some of them. TODO"""
 
 
 @torch(*existing(*(f"aten.{name}{place}.default" for name in UNARY for place in ("", "_"))), in_place=(0,))

@@ -1,6 +1,6 @@
 """The table of overloads that are functions of PNNX, which has torch's functions by their names in Python.
 
-A line of `functions.txt` is `OVERLOADS... = FUNCTION CHANGES...`. A change `size=shape` names the parameter of an argument
+A line of `functions.txt` is `OVERLOADS... = FUNCTION CHANGES...`; the function `.` is a rule of this package. A change `size=shape` names the parameter of an argument
 whose name differs, `-memory_format` is an argument without influence on types and contents. The line `* = CHANGES...`
 lists those for all overloads.
 """
@@ -16,6 +16,8 @@ import attrs
 from shapeinf.ops.package_data import read_package_text
 
 FILE = "functions.txt"
+OWN = "."
+"""Instead of a function of PNNX: the overload has a rule of this package."""
 
 
 class FunctionEntry(NamedTuple):

@@ -28,6 +28,9 @@ Json = Mapping[str, Any]
 
 _FRAME = re.compile(r'File "([^"\n]*)", line (\d+)')
 
+_OF_TORCH = re.compile(r"(?:^|[/\\])torch[/\\]")
+"""The paths of torch's own modules."""
+
 
 class MalformedError(ValueError):
     """A part of a program that is not as its schema says. Internal: the reader adds the node."""
@@ -222,11 +225,11 @@ def arguments_of(node: Json) -> Iterator[Argument]:
 def source_line(node: Json) -> str:
     """The file and line of the user's source that a node comes from, such as `models.py:38`; empty where unknown.
 
-    The innermost line that is neither generated code nor code of torch's exporter.
+    The innermost line outside of torch, else the innermost one that is no generated code.
     """
     trace = (node.get("metadata") or {}).get("stack_trace") if isinstance(node.get("metadata") or {}, dict) else None
     if not isinstance(trace, str):
         return ""
     frames = [(path, line) for path, line in _FRAME.findall(trace) if path[:1] != "<"]
-    own = [frame for frame in frames if "torch/fx/" not in frame[0] and "torch/_" not in frame[0]]
+    own = [frame for frame in frames if not _OF_TORCH.search(frame[0])] or frames
     return ":".join(own[-1]) if own else ""
