@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from shapeinf.errors import ModelError
 
 
-def json_of(program: Any) -> Any:
+def json_of(program: Any) -> bytes:
     """The JSON of a program without weights. torch is imported: who has such an object has imported it.
 
     Raises ModelError for a program that torch cannot serialize.
@@ -18,4 +19,4 @@ def json_of(program: Any) -> Any:
         artifact = ExportedProgramSerializer().serialize(program)
     except Exception as error:  # torch raises errors of many classes
         raise ModelError(f"torch cannot serialize the program: {error}", node="<ExportedProgram>") from error
-    return _dataclass_to_dict(artifact.exported_program)
+    return json.dumps(_dataclass_to_dict(artifact.exported_program), default=str).encode()

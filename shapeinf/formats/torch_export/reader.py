@@ -58,7 +58,8 @@ def read(model: Any, name: str | None = None) -> Graph:
         return graph
     from shapeinf.formats.torch_export.live import json_of
 
-    return build(json_of(model), Package(b"", "", "<ExportedProgram>"))
+    package = Package(json_of(model), "", "<ExportedProgram>")
+    return build(document.parse_json(package.text, package.source), package)
 
 
 def build(data: object, package: Package) -> Graph:
