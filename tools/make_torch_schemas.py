@@ -4,7 +4,7 @@ Run it with a Python that has torch, after a new release of torch:
 
     python tools/make_torch_schemas.py
 
-Each line is a schema of torch without its notes on aliases: overload, arguments with kinds, names and defaults, results.
+Each line is a schema of torch without its notes on aliases: overload, kinds, names and defaults of arguments, results.
 Overloads that write into an argument `out` are omitted: programs do not have them.
 """
 

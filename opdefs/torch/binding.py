@@ -117,8 +117,7 @@ class _Binder:
         """Add a list of tensors, some of which may be absent or numbers."""
         self.lengths.append(len(items))
         for item in items:
-            known = isinstance(item, (InputReference, InputContents))
-            self.rest.append(item.input if known else None)  # type: ignore[union-attr]
+            self.rest.append(item.input if isinstance(item, (InputReference, InputContents)) else None)
 
     def result(self, kind: NodeKind) -> tuple[NodeKind, Order]:
         """The kind with the attributes of the rule, and the order of the inputs."""

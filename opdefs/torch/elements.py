@@ -7,8 +7,8 @@ from opdefs.pnnx.expression_types import Operand as FormedOperand
 from opdefs.pnnx.expression_types import result_type
 from opdefs.pnnx.names import function_name
 from opdefs.torch.dialect import torch
-from opdefs.torch.schemas import existing
 from opdefs.torch.operands import Numbers, read_operand
+from opdefs.torch.schemas import existing
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext, Operand
 

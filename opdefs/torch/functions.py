@@ -1,8 +1,8 @@
 """The table of overloads that are functions of PNNX, which has torch's functions by their names in Python.
 
-A line of `functions.txt` is `OVERLOADS... = FUNCTION CHANGES...`; the function `.` is a rule of this package. A change `size=shape` names the parameter of an argument
-whose name differs, `-memory_format` is an argument without influence on types and contents. The line `* = CHANGES...`
-lists those for all overloads.
+A line of `functions.txt` is `OVERLOADS... = FUNCTION CHANGES...`; the function `.` is a rule of this package. A change
+`size=shape` names the parameter of an argument whose name differs, `-memory_format` is an argument without influence on
+types and contents. The line `* = CHANGES...` lists those for all overloads.
 """
 
 from __future__ import annotations

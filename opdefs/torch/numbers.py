@@ -6,13 +6,13 @@ from opdefs.pnnx.comparison import COMPARISONS
 from opdefs.pnnx.expression_contents import contents
 from opdefs.pnnx.expression_types import result_type
 from opdefs.pnnx.names import function_name
-from opdefs.pnnx.operands import is_kind
+from opdefs.pnnx.operands import is_kind, read_type
 from opdefs.rules.branching import truth_of_number
 from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.elements import logical_not, to_dim
 from opdefs.rules.contents.logic import compare
 from opdefs.torch.dialect import torch
-from opdefs.torch.operands import Numbers, read_operand
+from opdefs.torch.operands import read_operand
 from shapeinf.lattice import SCALAR, Condition, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -75,10 +75,8 @@ def number_as_float(c: InferenceContext, a: Value) -> PartialTensor:
 
 
 @torch("aten.item.default", "aten._local_scalar_dense.default")
-def number_of_tensor(
-    c: InferenceContext, self: Value, *, low: int | None = None, high: int | None = None
-) -> PartialTensor:
-    """The only element of a tensor as a number of Python; an unknown integer within `low` and `high`, where stated."""
+def number_of_tensor(c: InferenceContext, self: Value) -> PartialTensor:
+    """The only element of a tensor as a number of Python; data decides it where it is not known."""
     if self.shape.dims:
         c.same_count(c.numel(self.shape), 1, "the tensor must have exactly one element")
     dtype = "bool" if self.dtype == "bool" else "int64" if is_kind(self.dtype, "integer") else None
@@ -87,7 +85,7 @@ def number_of_tensor(
     known = convert(c, PartialTensor(self.dtype, SCALAR, self.elements), dtype)
     if dtype == "bool" or (known.elements and known.elements[0] is not None):
         return known
-    return PartialTensor(dtype, SCALAR, (c.fresh("item", low, high),))
+    return PartialTensor(dtype, SCALAR, (c.fresh("item", None),))
 
 
 @torch("aten.scalar_tensor.default")
@@ -95,8 +93,6 @@ def tensor_of_number(
     c: InferenceContext, s: Value | None = None, *, s_: object = None, dtype: str | None = None
 ) -> PartialTensor:
     """A number as a tensor of rank 0, by default of torch's default type of floats."""
-    from opdefs.pnnx.operands import read_type
-
     value = read_operand(c, s, s_, "s", ("s",)).value
     return convert(c, value, read_type(c, dtype) or "float32")
 
@@ -126,7 +122,7 @@ def require_truth(
 
 
 @torch("aten.sym_constrain_range.default", "aten.sym_constrain_range_for_size.default")
-def require_range(
+def bound_number(
     c: InferenceContext,
     size: Value | None = None,
     *,

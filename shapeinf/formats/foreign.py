@@ -103,7 +103,6 @@ _ALWAYS = (
         _starts(b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
         (".pkl", ".pickle"),
     ),
-    _PYTORCH,
     Kind(
         "is a safetensors file, weights without a graph",
         "export their model to ONNX, with torch.onnx.export or `optimum-cli export onnx`",
@@ -160,6 +159,7 @@ _COMPRESSED = (
 
 _UNREAD = (
     Kind("is compressed with zstd", "decompress it with unzstd", _starts(b"\x28\xb5\x2f\xfd"), (".zst",)),
+    _PYTORCH,
     Kind("is an archive", "unpack it, and pass the model in it", _starts(b"7z\xbc\xaf\x27\x1c", b"Rar!")),
     Kind(
         "is a zip archive without an NNEF model or a SavedModel",

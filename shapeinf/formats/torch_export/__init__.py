@@ -40,12 +40,17 @@ def _sniff(candidate: Candidate) -> bool:
         from shapeinf.formats.torch_export.container import archive_names, is_archive
 
         model = candidate.model if isinstance(candidate.model, bytes) else candidate.text
-        return model is not None and is_archive(head, lambda: archive_names(model))
-    return not head and candidate.text is not None and candidate.text.endswith(_SUFFIX)
+        names = [] if model is None else archive_names(model)
+        return is_archive(names) or (not names and _has_suffix(candidate))
+    return not head and _has_suffix(candidate)
+
+
+def _has_suffix(candidate: Candidate) -> bool:
+    return candidate.text is not None and candidate.text.endswith(_SUFFIX)
 
 
 def _is_model_path(candidate: Candidate) -> bool:
-    return (candidate.text or "").endswith(_SUFFIX) and _sniff(candidate)
+    return _has_suffix(candidate) and _sniff(candidate)
 
 
 def _read(model: Any, options: TorchExportOptions) -> Graph:

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import attrs
 
-from shapeinf.errors import LimitError, ModelError, UnknownFormatError, UnknownNameError
+from shapeinf.errors import LimitError, ModelError, UnknownNameError
 from shapeinf.formats.files import check_path, open_regular
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.formats.zipped import zip_members
@@ -28,8 +28,11 @@ MAX_MEMBERS = 1 << 20
 ZIP = b"PK\x03\x04"
 FLAT_NAMES = ("serialized_exported_program.json", "serialized_exported_program")
 _PROGRAM = re.compile(r"(?:[^/]+/)?models/([^/]+)\.json")
-_JSON_HEAD = re.compile(rb"\s*\{")
-_KEYS = (b'"graph_module"', b'"schema_version"')
+
+_PICKLE = (
+    "a zip archive with a pickle, which is never loaded since it may run code: "
+    "export the model with torch.export, or with torch.onnx.export"
+)
 
 DEFAULT_PROGRAM = "model"
 """The name of the program that `torch.export.save` writes."""
@@ -56,23 +59,19 @@ class Package:
     files: ReadFiles = attrs.Factory(ReadFiles)
 
 
-def is_program_json(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of the JSON of a program."""
-    return _JSON_HEAD.match(head) is not None and any(key in head for key in _KEYS)
-
-
-def is_archive(head: bytes, names: Callable[[], Sequence[str]]) -> bool:
-    """Whether a file is a zip archive of torch.export; `names` returns the files of the archive."""
-    return head.startswith(ZIP) and any(_is_program(name) or _is_package_mark(name) for name in names())
+def is_archive(names: Sequence[str]) -> bool:
+    """Whether a zip archive with these files is one of torch, with or without a program."""
+    return any(_is_program(name) or _is_mark(name) for name in names)
 
 
 def _is_program(name: str) -> bool:
     return name in FLAT_NAMES or _PROGRAM.fullmatch(name) is not None
 
 
-def _is_package_mark(name: str) -> bool:
-    """Whether a file of an archive is one that packages of torch have and other archives do not."""
-    return name.count("/") == 1 and name.endswith("/archive_format") or "/data/aotinductor/" in name
+def _is_mark(name: str) -> bool:
+    """Whether a file of an archive is one that archives of torch have and others do not."""
+    file = name.partition("/")[2]
+    return file in ("archive_format", "data.pkl", "constants.pkl") or file.startswith("data/aotinductor/")
 
 
 def list_names(file: BinaryIO, source: str) -> list[str]:
@@ -95,8 +94,8 @@ def archive_names(model: str | bytes) -> list[str]:
 def open_package(model: str | os.PathLike[str] | bytes, program: str | None) -> Package:
     """The program of this name in a file or its bytes, by default the only one, or `model`.
 
-    Raises UnknownFormatError for an archive without a program, UnknownNameError for a name that it does not have,
-    ModelError for a damaged file, LimitError past a limit.
+    Raises UnknownNameError for a name that a package does not have, ModelError for an archive without a program and for a
+    damaged file, LimitError past a limit.
     """
     if isinstance(model, bytes):
         return _open(io.BytesIO(model), "<bytes>", program, lambda: io.BytesIO(model), ReadFiles())
@@ -143,7 +142,7 @@ def _choose_program(names: Sequence[str], source: str, program: str | None) -> t
         if match is not None:
             programs.setdefault(match[1], name)
     if not programs:
-        raise UnknownFormatError(describe_archive(names), node=source)
+        raise ModelError(describe_archive(names), node=source)
     if program is None and len(programs) > 1 and DEFAULT_PROGRAM not in programs:
         listed = ", ".join(map(repr, sorted(programs)))
         raise ModelError(f"has several programs, and one of them must be chosen: {listed}", node=source)
@@ -162,10 +161,10 @@ def describe_archive(names: Sequence[str]) -> str:
     """What an archive without a program is."""
     if any("/data/aotinductor/" in name for name in names):
         return "is a package of compiled code only (AOTInductor), without a program: pass what torch.export.save writes"
-    if any(name.endswith("constants.pkl") for name in names):
-        return "is a TorchScript archive, which holds pickles: export the model with torch.export or torch.onnx.export"
-    if any(name.endswith("data.pkl") for name in names):
-        return "is an archive of torch.save, a pickle that is never loaded: export the model with torch.export.save"
+    if any(name.endswith("/constants.pkl") for name in names):
+        return f"is a TorchScript archive, {_PICKLE}"
+    if any(name.endswith("/data.pkl") for name in names):
+        return f"is a checkpoint of PyTorch, {_PICKLE}"
     return "is an archive without a program of torch.export"
 
 

@@ -219,7 +219,9 @@ def arguments_of(node: Json) -> Iterator[Argument]:
     """The arguments of a node, in the order of the file."""
     for item in listed(node.get("inputs", ()), "inputs"):
         record = mapping(item, "an argument")
-        yield Argument(text(record.get("name") or "", "the name of an argument"), *union(record.get("arg"), "an argument"))
+        yield Argument(
+            text(record.get("name") or "", "the name of an argument"), *union(record.get("arg"), "an argument")
+        )
 
 
 def source_line(node: Json) -> str:

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 MAX_LENGTH = 1 << 14
 """Characters of an expression."""
@@ -96,10 +96,11 @@ def symbols_of(text: str) -> set[str]:
     except UnreadableError:
         return set()
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return named | {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and _is_name(node.value)}
+    return named | {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and is_name(node.value)}
 
 
-def _is_name(value: object) -> bool:
+def is_name(value: object) -> TypeGuard[str]:
+    """Whether a value is a text that may name a symbol."""
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
@@ -126,7 +127,7 @@ class ExpressionReader:
         text = self.source(tree)
         if text is not None:
             return Term(text)
-        if isinstance(tree, ast.Constant) and type(tree.value) in (int, float):
+        if isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float)) and type(tree.value) is not bool:
             return _number(tree.value)
         if isinstance(tree, ast.Name):
             return Term(self.names(tree.id))
@@ -155,7 +156,7 @@ class ExpressionReader:
             first, *others = (number for number in numbers if number is not None)
             return _number(first / others[0] if others else first)
         value = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else None
-        if name == "Symbol" and isinstance(value, str) and _is_name(value):
+        if name == "Symbol" and is_name(value):
             return Term(self.names(value))
         if name == "Float" and isinstance(value, (str, float, int)):
             try:

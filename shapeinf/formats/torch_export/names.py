@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 import attrs
 
 from shapeinf.formats.torch_export import document
-from shapeinf.formats.torch_export.document import MalformedError, Program
+from shapeinf.formats.torch_export.document import Program
 from shapeinf.formats.torch_export.expressions import UnreadableError, parse_tree, read_size, symbols_of
 
 

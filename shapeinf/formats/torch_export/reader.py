@@ -7,7 +7,7 @@ graphs. The dialect binds them to the parameters of its rules.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -17,8 +17,8 @@ from shapeinf.formats.torch_export import document
 from shapeinf.formats.torch_export.arguments import Values
 from shapeinf.formats.torch_export.container import Package, open_package
 from shapeinf.formats.torch_export.contents import defer_contents
-from shapeinf.formats.torch_export.document import Argument, Json, MalformedError, Program
-from shapeinf.formats.torch_export.expressions import UnreadableError, read_size
+from shapeinf.formats.torch_export.document import Json, MalformedError, Program
+from shapeinf.formats.torch_export.expressions import UnreadableError
 from shapeinf.formats.torch_export.guards import Guard, read_guard
 from shapeinf.formats.torch_export.names import SizeNames
 from shapeinf.graph import DeclaredType, Graph, Node, NodeKind
@@ -192,17 +192,12 @@ class _Builder:
             if name in attributes:
                 raise MalformedError(f"the argument {name} is given twice")
             attributes[name] = values.read(argument.kind, argument.value, inputs)
-        attributes.update(self._ranges_of_unknowns(record, op))
         outputs = values.add_outputs(record)
         name = record.get("name") or next(filter(None, outputs), "") or f"{op}.{len(nodes)}"
         nodes.append(Node(self._kind(op, attributes), tuple(inputs), outputs, document.text(name, "name")))
         location = document.source_line(record)
         if location:
             graph.locations[name] = location
-
-    def _ranges_of_unknowns(self, record: Json, op: str) -> Iterable[tuple[str, object]]:
-        """Nothing yet: the bounds of numbers that data decides."""
-        return ()
 
     def _kind(self, op: str, attributes: dict[str, object]) -> NodeKind:
         try:
@@ -242,7 +237,8 @@ def _label(record: Json, number: int) -> str:
 
 def _add_number(graph: Graph, value: object, name: str) -> str:
     """Add a constant for an output of a body that is a number or None."""
-    dtype = NUMBER_TYPES.get(type(value))
-    known = PartialTensor(dtype, SCALAR, (value,)) if dtype is not None else None
-    graph.constants[name] = known if known is not None else PartialTensor(None, Shape.unknown(), None)
+    if isinstance(value, (bool, int, float)):
+        graph.constants[name] = PartialTensor(NUMBER_TYPES[type(value)], SCALAR, (value,))
+    else:
+        graph.constants[name] = PartialTensor(None, Shape.unknown(), None)
     return name
