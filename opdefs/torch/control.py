@@ -86,8 +86,9 @@ def scan(c: InferenceContext, *values: Operands, combine_graph: Graph, lengths: 
     """
     first, last = lengths[0], lengths[0] + lengths[1]
     count, rows = _rows(c, values[first:last])
+    c.at_least(count, 1, "a scan must have at least one row")
     body = c.bodies["combine_graph"]
-    outputs = body.run([*values[:first], *rows, *values[last:]], certain=c.prove_le(1, count) is True)
+    outputs = body.run([*values[:first], *rows, *values[last:]], certain=True)
     carried = [_without_contents(value) for value in outputs[:first]]
     return (*carried, *(_stack(c, count, value) for value in outputs[first:]))
 

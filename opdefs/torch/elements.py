@@ -6,9 +6,10 @@ from opdefs.pnnx.expression_contents import contents
 from opdefs.pnnx.expression_types import Operand as FormedOperand
 from opdefs.pnnx.expression_types import result_type
 from opdefs.pnnx.names import function_name
+from opdefs.rules.operands import require_broadcast_to
 from opdefs.torch.dialect import torch
 from opdefs.torch.operands import Numbers, read_operand
-from opdefs.torch.schemas import existing
+from opdefs.torch.schemas import with_tensors
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext, Operand
 
@@ -30,7 +31,7 @@ BINARY = {
 _OVERLOADS = ("Tensor", "Scalar", "Tensor_Scalar", "Tensor_Tensor", "default")
 
 
-@torch(*existing(*(f"aten.{name}{place}.default" for name in UNARY for place in ("", "_"))), in_place=(0,))
+@torch(*with_tensors(*(f"aten.{name}{place}.default" for name in UNARY for place in ("", "_"))), in_place=(0,))
 def function_of_elements(c: InferenceContext, self: Operand, *, decimals: int = 0) -> PartialTensor:
     """[*S] -> [*S]."""
     operand = read_operand(c, self, None, "self", ())
@@ -42,7 +43,7 @@ def function_of_elements(c: InferenceContext, self: Operand, *, decimals: int = 
 
 
 @torch(
-    *existing(*(f"aten.{name}{place}.{overload}" for name in BINARY for place in ("", "_") for overload in _OVERLOADS)),
+    *with_tensors(*(f"aten.{name}{place}.{overload}" for name in BINARY for place in ("", "_") for overload in _OVERLOADS)),
     "aten.div.Tensor_mode",
     "aten.div.Scalar_mode",
     in_place=(0, 1),
@@ -66,9 +67,19 @@ def arithmetic(
         name = "floor_divide"
     dtype = result_type(c, name, (first, second))
     shape = c.broadcast(first.value.shape, second.value.shape)
+    if _is_in_place(c.op_def.name):
+        shape = first.value.shape
+        require_broadcast_to(c, second.value.shape, shape, "other must broadcast to the shape of self")
+        dtype = first.dtype
     if alpha != 1 or rounding_mode == "trunc":
         return PartialTensor(dtype, shape, None)
     return contents(c, name, dtype, shape, (first, second))
+
+
+def _is_in_place(op: str) -> bool:
+    """Whether an overload writes into its first operand, which keeps its type."""
+    name = op.split(".")[1]
+    return name.endswith("_") and name not in BINARY
 
 
 def _function(op: str) -> str:

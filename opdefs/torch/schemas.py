@@ -58,9 +58,10 @@ def find_schema(overload: str) -> Schema | None:
     return None
 
 
-def existing(*names: str) -> list[str]:
-    """Those of the names that are overloads of the tables."""
-    known = set(overloads())
+def with_tensors(*names: str) -> list[str]:
+    """Those of the names that are overloads of torch with a tensor among their arguments."""
+    lines = (line.partition(" -> ")[0].partition("(") for line in _text(_FILES[0]).splitlines())
+    known = {overload for overload, _, arguments in lines if "Tensor " in arguments}
     return [name for name in names if name in known]
 
 
@@ -86,7 +87,7 @@ def parse_schema(line: str) -> Schema:
     arguments: list[Argument] = []
     keyword = False
     for text in _split(head.partition("(")[2]):
-        if text == "*":
+        if text in ("*", "..."):
             keyword = True
             continue
         match = _ARGUMENT.fullmatch(text)

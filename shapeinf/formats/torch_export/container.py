@@ -94,8 +94,8 @@ def archive_names(model: str | bytes) -> list[str]:
 def open_package(model: str | os.PathLike[str] | bytes, program: str | None) -> Package:
     """The program of this name in a file or its bytes, by default the only one, or `model`.
 
-    Raises UnknownNameError for a name that a package does not have, ModelError for an archive without a program and for a
-    damaged file, LimitError past a limit.
+    Raises UnknownNameError for a name that a package does not have, ModelError for a damaged file and for an archive
+    without a program, LimitError past a limit.
     """
     if isinstance(model, bytes):
         return _open(io.BytesIO(model), "<bytes>", program, lambda: io.BytesIO(model), ReadFiles())
