@@ -31,7 +31,7 @@ BINARY = {
 _OVERLOADS = ("Tensor", "Scalar", "Tensor_Scalar", "Tensor_Tensor", "default")
 
 
-@torch(*with_tensors(*(f"aten.{name}{place}.default" for name in UNARY for place in ("", "_"))), in_place=(0,))
+@torch(*with_tensors(*(f"aten.{name}{suffix}.default" for name in UNARY for suffix in ("", "_"))), in_place=(0,))
 def function_of_elements(c: InferenceContext, self: Operand, *, decimals: int = 0) -> PartialTensor:
     """[*S] -> [*S]."""
     operand = read_operand(c, self, None, "self", ())
@@ -43,7 +43,9 @@ def function_of_elements(c: InferenceContext, self: Operand, *, decimals: int = 
 
 
 @torch(
-    *with_tensors(*(f"aten.{name}{place}.{overload}" for name in BINARY for place in ("", "_") for overload in _OVERLOADS)),
+    *with_tensors(
+        *(f"aten.{name}{suffix}.{overload}" for name in BINARY for suffix in ("", "_") for overload in _OVERLOADS)
+    ),
     "aten.div.Tensor_mode",
     "aten.div.Scalar_mode",
     in_place=(0, 1),

@@ -46,11 +46,11 @@ def function_table() -> FunctionTable:
         if not equal or line.startswith("#"):
             continue
         words = rest.split()
-        left_out = frozenset(word[1:] for word in words if word.startswith("-"))
+        dropped = frozenset(word[1:] for word in words if word.startswith("-"))
         if names == "*":
-            omitted |= left_out
+            omitted |= dropped
             continue
         renamed = dict(word.split("=") for word in words[1:] if "=" in word)
         for name in names.split():
-            entries[name] = FunctionEntry(words[0], renamed, left_out)
+            entries[name] = FunctionEntry(words[0], renamed, dropped)
     return FunctionTable(entries, omitted)

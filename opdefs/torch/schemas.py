@@ -9,7 +9,10 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from shapeinf.errors import StaleTableError
 from shapeinf.ops.package_data import read_package_text
+
+COMMAND = "python tools/make_torch_schemas.py"
 
 REQUIRED = object()
 """The default of an argument without a default."""
@@ -92,7 +95,7 @@ def parse_schema(line: str) -> Schema:
             continue
         match = _ARGUMENT.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text!r} is not an argument of a schema")
+            raise StaleTableError(f"{text!r} is not an argument of a schema", COMMAND)
         kind, name, default = match.groups()
         parsed = REQUIRED if default is None else _parse_default(default)
         arguments.append(Argument(name.removeprefix("*"), kind, parsed, name.startswith("*"), keyword))

@@ -1,4 +1,4 @@
-"""The rules of torch's overloads against the schemas of torch: every argument has a parameter, or is known to be none."""
+"""The rules of torch's overloads against the schemas of torch: every argument has a parameter, or is omitted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_every_schema_is_read() -> None:
 
 def test_a_schema_has_names_kinds_and_defaults() -> None:
     schema = parse_schema(
-        'aten.f.x(Tensor self, int[2] k=[1, 1], *, Scalar? a=None, str mode="a, b", bool c=True, float e=1e-5) -> Tensor'
+        'aten.f.x(Tensor self, int[2] k=[1, 1], *, Scalar? a=None, str mode="a, b", bool c=True, float e=1e-5) -> X'
     )
     assert [(a.name, a.kind, a.default, a.keyword) for a in schema.arguments] == [
         ("self", "Tensor", REQUIRED, False),

@@ -123,8 +123,8 @@ _LISTS = {
 """The kinds of lists, with the kind of their items where these are literals."""
 
 
-def _items(value: Any, what: str) -> list[Any]:
-    items = document.listed(value, what)
+def _items(value: Any, subject: str) -> list[Any]:
+    items = document.listed(value, subject)
     if len(items) > MAX_ITEMS:
         raise MalformedError(f"a list has more than {MAX_ITEMS} items")
     return list(items)
@@ -137,14 +137,14 @@ def _literal(kind: str, value: Any) -> object:
     return _scalar(_PLAIN[kind], value, kind)
 
 
-def _scalar(expected: type, value: Any, what: str) -> object:
+def _scalar(expected: type, value: Any, subject: str) -> object:
     if expected is float and value in ("Infinity", "-Infinity", "NaN"):
         return float(value)
     if expected is float and type(value) is int:
-        return float(document.integer(value, what))
+        return float(document.integer(value, subject))
     if type(value) is not expected:
-        raise MalformedError(f"the value of {what} has another type")
-    return document.integer(value, what) if expected is int else value
+        raise MalformedError(f"the value of {subject} has another type")
+    return document.integer(value, subject) if expected is int else value
 
 
 def _constant(kind: str, value: Any) -> object:

@@ -170,7 +170,7 @@ def describe_archive(names: Sequence[str]) -> str:
 
 def _read_members(file: BinaryIO, source: str, wanted: Mapping[str, str], limit: int) -> dict[str, bytes]:
     """The contents of files of an archive by their role; of two files of one name those of the first."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     seen: set[str] = set()
 
     def length_of(name: str, size: int) -> int | None:
@@ -182,8 +182,8 @@ def _read_members(file: BinaryIO, source: str, wanted: Mapping[str, str], limit:
         return size
 
     for name, _, data in zip_members(file, source, MAX_MEMBERS, length_of):
-        found[wanted[name]] = data
-    return found
+        contents[wanted[name]] = data
+    return contents
 
 
 @attrs.frozen

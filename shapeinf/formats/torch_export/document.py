@@ -33,7 +33,7 @@ _OF_TORCH = re.compile(r"(?:^|[/\\])torch[/\\]")
 
 
 class MalformedError(ValueError):
-    """A part of a program that is not as its schema says. Internal: the reader adds the node."""
+    """A part of a program that does not conform to its schema. Internal: caught in `formats.torch_export.reader`."""
 
 
 class Tensor(NamedTuple):
@@ -121,47 +121,47 @@ def _range(value: object) -> tuple[int | None, int | None]:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def mapping(value: object, what: str) -> Json:
+def mapping(value: object, subject: str) -> Json:
     """An object of JSON."""
     if not isinstance(value, dict):
-        raise MalformedError(f"{what} must be an object of JSON")
+        raise MalformedError(f"{subject} must be an object of JSON")
     return value
 
 
-def listed(value: object, what: str) -> Sequence[Any]:
+def listed(value: object, subject: str) -> Sequence[Any]:
     """A list."""
     if not isinstance(value, (list, tuple)):
-        raise MalformedError(f"{what} must be a list")
+        raise MalformedError(f"{subject} must be a list")
     return value
 
 
-def text(value: object, what: str) -> str:
+def text(value: object, subject: str) -> str:
     """A text."""
     if not isinstance(value, str):
-        raise MalformedError(f"{what} must be a text")
+        raise MalformedError(f"{subject} must be a text")
     return value
 
 
-def integer(value: object, what: str) -> int:
+def integer(value: object, subject: str) -> int:
     """An integer of at most 64 bits."""
     if type(value) is not int:
-        raise MalformedError(f"{what} must be an integer")
+        raise MalformedError(f"{subject} must be an integer")
     if not -MAX_NUMBER <= value < MAX_NUMBER:
-        raise MalformedError(f"{what} does not fit into 64 bits")
+        raise MalformedError(f"{subject} does not fit into 64 bits")
     return value
 
 
-def union(value: object, what: str) -> tuple[str, Any]:
+def union(value: object, subject: str) -> tuple[str, Any]:
     """The key and the value of a union, an object of one key."""
-    items = mapping(value, what)
+    items = mapping(value, subject)
     if len(items) != 1:
-        raise MalformedError(f"{what} must be an object of one key")
+        raise MalformedError(f"{subject} must be an object of one key")
     return next(iter(items.items()))
 
 
-def name_of(value: object, what: str, key: str = "name") -> str:
+def name_of(value: object, subject: str, key: str = "name") -> str:
     """The name in a record."""
-    return text(mapping(value, what).get(key), f"the name of {what}")
+    return text(mapping(value, subject).get(key), f"the name of {subject}")
 
 
 def dtype_of(code: object) -> str | None:
@@ -194,14 +194,14 @@ def size_of(value: object) -> int | str:
     return number
 
 
-def symbolic(value: object, what: str) -> int | str:
+def symbolic(value: object, subject: str) -> int | str:
     """A number, or the text of an expression."""
-    key, content = union(value, what)
+    key, content = union(value, subject)
     if key == "as_int":
-        return integer(content, what)
+        return integer(content, subject)
     if key != "as_expr":
-        raise MalformedError(f"{what} must be an integer or an expression")
-    return text(mapping(content, what).get("expr_str"), f"the expression of {what}")
+        raise MalformedError(f"{subject} must be an integer or an expression")
+    return text(mapping(content, subject).get("expr_str"), f"the expression of {subject}")
 
 
 # -- nodes -------------------------------------------------------------------------------------------------------------

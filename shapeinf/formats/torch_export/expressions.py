@@ -26,17 +26,20 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class UnreadableError(ValueError):
-    """A text that is no expression of sizes, or one that shapeinf cannot express. Internal to the reader."""
+    """A text that is no expression of sizes, or one that shapeinf cannot express.
+
+    Internal: caught in `formats.torch_export.reader` and `formats.torch_export.guards`.
+    """
 
 
 class Term(NamedTuple):
-    """A part of an expression in shapeinf's grammar; `whole`: it is an integer for all sizes.
+    """A part of an expression in shapeinf's grammar; `integral`: it is an integer for all sizes.
 
     `negative`: it may be less than 0 where sizes are not.
     """
 
     text: str
-    whole: bool = True
+    integral: bool = True
     negative: bool = False
     number: Fraction | None = None
 
@@ -84,7 +87,7 @@ def read_size(text: str, names: Names) -> int | str:
     term = ExpressionReader(names).read(parse_tree(text))
     if term.number is not None and term.number.denominator == 1:
         return int(term.number)
-    if not term.whole:
+    if not term.integral:
         raise UnreadableError("the size is not an integer")
     return term.text
 
@@ -182,13 +185,13 @@ def _number(value: float | Fraction) -> Term:
 def _add(terms: Sequence[Term]) -> Term:
     if all(term.number is not None for term in terms):
         return _number(sum((term.number or Fraction() for term in terms), Fraction()))
-    parts = " + ".join(_bare(term) for term in terms)
-    return Term(f"({parts})", all(term.whole for term in terms), any(term.negative for term in terms))
+    parts = " + ".join(_summand(term) for term in terms)
+    return Term(f"({parts})", all(term.integral for term in terms), any(term.negative for term in terms))
 
 
-def _bare(term: Term) -> str:
+def _summand(term: Term) -> str:
     """The text of a term of a sum: a negative number needs no brackets behind a plus."""
-    return str(term.number) if term.number is not None and term.whole else term.text
+    return str(term.number) if term.number is not None and term.integral else term.text
 
 
 def _subtract(terms: Sequence[Term]) -> Term:
@@ -212,7 +215,7 @@ def _multiply(terms: Sequence[Term]) -> Term:
     product = "*".join([*factors, *(term.text for term in above)])
     if number.denominator == 1:
         grouped = product if len(factors) + len(above) == 1 else f"({product})"
-        return Term(grouped, all(term.whole for term in above), negative)
+        return Term(grouped, all(term.integral for term in above), negative)
     return Term(f"({product})/({number.denominator})", False, negative)
 
 
@@ -237,7 +240,7 @@ def _divide(terms: Sequence[Term]) -> Term:
 
 def _floor_divide(terms: Sequence[Term]) -> Term:
     first, second = _take(terms, 2)
-    if first.whole and second.whole:
+    if first.integral and second.integral:
         if second.number == 0:
             raise UnreadableError("a divisor is 0")
         return Term(f"({first.text}//{second.text})", True, first.negative or second.negative)
@@ -246,24 +249,24 @@ def _floor_divide(terms: Sequence[Term]) -> Term:
 
 def _modulo(terms: Sequence[Term]) -> Term:
     first, second = _take(terms, 2)
-    if not (first.whole and second.whole) or second.number == 0:
+    if not (first.integral and second.integral) or second.number == 0:
         raise UnreadableError("the operands of a remainder must be integers other than 0")
     return Term(f"({first.text} % {second.text})", True, second.negative)
 
 
 def _floor(terms: Sequence[Term]) -> Term:
     (term,) = _take(terms, 1)
-    return term if term.whole else Term(f"floor({term.text})", True, term.negative)
+    return term if term.integral else Term(f"floor({term.text})", True, term.negative)
 
 
 def _ceil(terms: Sequence[Term]) -> Term:
     (term,) = _take(terms, 1)
-    return term if term.whole else Term(f"ceiling({term.text})", True, term.negative)
+    return term if term.integral else Term(f"ceiling({term.text})", True, term.negative)
 
 
 def _truncate(terms: Sequence[Term]) -> Term:
     (term,) = _take(terms, 1)
-    if term.negative and not term.whole:
+    if term.negative and not term.integral:
         raise UnreadableError("a number that may be negative is rounded to 0")
     return _floor(terms)
 
@@ -275,7 +278,7 @@ def _same(terms: Sequence[Term]) -> Term:
 
 def _extreme(name: str) -> Callable[[Sequence[Term]], Term]:
     def read(terms: Sequence[Term]) -> Term:
-        if not terms or not all(term.whole for term in terms):
+        if not terms or not all(term.integral for term in terms):
             raise UnreadableError(f"the operands of {name} must be integers")
         combine = all if name == "max" else any
         return Term(f"{name}({', '.join(term.text for term in terms)})", True, combine(t.negative for t in terms))

@@ -104,7 +104,20 @@ def test_bodies_inside_one_another_have_a_limit() -> None:
         infer_shapes(json.dumps(data).encode())
 
 
-VALUES = (None, -1, 2**80, 1.5, "x", "s77", [], {}, True, {"as_int": 3}, [{"as_name": "n"}], float("nan"))
+VALUES: tuple[Any, ...] = (
+    None,
+    -1,
+    2**80,
+    1.5,
+    "x",
+    "s77",
+    [],
+    {},
+    True,
+    {"as_int": 3},
+    [{"as_name": "n"}],
+    float("nan"),
+)
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
