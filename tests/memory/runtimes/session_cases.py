@@ -136,14 +136,17 @@ CASES = [
         "g (float[1, 1000] z, float[n, 16] x) => (float[1, 1000] y, float[t, 1, 1000] s, float[n, 16] e) "
         "<int64 trips = {5}, bool go = {1}> { y, s = Loop(trips, go, z) <"
         "body = b (int64 i, bool c, float[1, 1000] v) => (bool c, float[1, 1000] w, float[1, 1000] u) "
-        "{ a = Neg(v) w = Constant <value = float[1, 1000] CONTENTS> () u = Constant <value = float[1, 1000] CONTENTS> ()"
-        " }> e = Neg(x) }".replace("CONTENTS", "{" + ", ".join(["1"] * 1000) + "}"),
+        "{ a = Neg(v) w = Constant <value = float[1, 1000] CONTENTS> ()"
+        "  u = Constant <value = float[1, 1000] CONTENTS> () }> e = Neg(x) }".replace(
+            "CONTENTS", "{" + ", ".join(["1"] * 1000) + "}"
+        ),
         56512,
         feeds={"z": np.ones((1, 1000), np.float32)},
     ),
     Case(
         "a loop that passes an outer value on",
-        "g (float[n, 16] x) => (float[n, 16] y) <int64 trips = {5}, bool go = {1}> { a = Neg(x) y = Loop(trips, go, a) <"
+        "g (float[n, 16] x) => (float[n, 16] y) <int64 trips = {5}, bool go = {1}> "
+        "{ a = Neg(x) y = Loop(trips, go, a) <"
         "body = b (int64 i, bool c, float[n, 16] s) => (bool c, float[n, 16] r) { e = Exp(s) r = Identity(a) }> }",
         8320,
     ),
