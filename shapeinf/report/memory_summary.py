@@ -10,7 +10,7 @@ from shapeinf.errors import MissingSizeError
 from shapeinf.expr import DimSize, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
-from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
+from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
 from shapeinf.pickling import versioned_pickle
 from shapeinf.report.kv_cache_report import KvCacheRecord, report_kv_caches
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
@@ -123,8 +123,8 @@ def _peak_summary(
 
 
 def _run_at(memory: Memory, sizes: Mapping[str, int]) -> RunAt | None:
-    """The memory of a run in a runtime; None without a runtime."""
-    return memory.at(sizes) if isinstance(memory, RuntimeMemory) else None
+    """The memory of a run in a session; None without one."""
+    return memory.at(sizes) if isinstance(memory, SessionMemory) else None
 
 
 def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:

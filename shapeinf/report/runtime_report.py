@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.memory import Buffer
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
-from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
+from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
 from shapeinf.texts import exact_bytes, format_bytes, format_count
 
 MAX_KERNELS = 4
@@ -59,16 +59,16 @@ class RuntimeRecord:
     later_regions: tuple[int, ...] | None = None
 
 
-def runtime_record(memory: RuntimeMemory, run: RunAt | None) -> RuntimeRecord:
+def runtime_record(memory: SessionMemory, run: RunAt | None) -> RuntimeRecord:
     """The memory of a runtime as plain data; `run` at the sizes of the user, None where some are missing."""
     unknown = tuple(UnknownTemporaries(_node(buffer), buffer.cause) for buffer in memory.unknown_scratch)
     if run is None:
-        return RuntimeRecord(memory.name, memory.options.threads, unknown, memory.run.notes)
+        return RuntimeRecord(memory.name, memory.options.threads, unknown, memory.notes)
     return RuntimeRecord(
         memory.name,
         memory.options.threads,
         unknown,
-        memory.run.notes,
+        memory.notes,
         run.scratch,
         {buffer.name: size for buffer, size in run.idle},
         run.held,
@@ -84,7 +84,7 @@ def note_of(buffer: Buffer, run: RunAt) -> str:
     return " (kept for a later value)" if any(buffer is other for other, _ in run.idle) else ""
 
 
-def runtime_lines(memory: RuntimeMemory, run: RunAt | None) -> Iterator[str]:
+def runtime_lines(memory: SessionMemory, run: RunAt | None) -> Iterator[str]:
     """The lines on runs after the first one, the arena, what the session holds, and what is not known."""
     if run is not None:
         if run.block is not None:
@@ -94,7 +94,7 @@ def runtime_lines(memory: RuntimeMemory, run: RunAt | None) -> Iterator[str]:
             yield f"arena        {_sum(run.first_regions)}{more}: regions that are not returned"
         yield f"held         {exact_bytes(run.held)} after the session is created"
     yield from _unknown_lines(memory.unknown_scratch)
-    yield from (f"note         {note}" for note in memory.run.notes)
+    yield from (f"note         {note}" for note in memory.notes)
 
 
 def _sum(regions: Iterable[int]) -> str:

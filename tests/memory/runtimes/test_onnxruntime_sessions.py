@@ -10,17 +10,17 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
-from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
 from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions, counter_obstacle
 from tests.memory.runtimes.session_cases import CASES, HEAD, Case
 
 by_label = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 
 
-def memory_of(case: Case, **options: bool | int) -> RuntimeMemory:
+def memory_of(case: Case, **options: bool | int) -> SessionMemory:
     model = onnx.parser.parse_model(case.model)
-    return infer_shapes(model).memory(runtime="onnxruntime", options=RuntimeOptions(**options))  # type: ignore[arg-type]
+    return infer_shapes(model).memory(runtime="onnxruntime", options=OnnxRuntimeOptions(**options))  # type: ignore[arg-type]
 
 
 @by_label
@@ -79,7 +79,7 @@ def test_a_function_of_the_model_is_noted() -> None:
     text += "g (float[n, 16] x) => (float[n, 16] y) { y = own.Twice(x) }"
     text += '<domain: "own", opset_import: ["" : 17]> Twice (x) => (y) { y = Add(x, x) }'
     memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
-    assert [note for note in memory.run.notes if "inlines functions" in note] and memory.peak.at(n=64).bytes == 4096
+    assert [note for note in memory.notes if "inlines functions" in note] and memory.peak.at(n=64).bytes == 4096
 
 
 def test_options_of_tensors_do_not_apply_to_a_runtime() -> None:
@@ -96,6 +96,6 @@ def test_the_order_is_depth_first_from_the_last_leaf() -> None:
     text += "{ [a] a = Abs(x) [b] b = Neg(x) [c] c = Exp(x) [y] y = Add(a, c) [z] z = Sub(b, y) [w] w = Neg(c) }"
     memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
     assert [point.node for point in memory.timeline.points] == ["c", "w", "a", "y", "b", "z"]
-    options = RuntimeOptions(file_order=True)
+    options = OnnxRuntimeOptions(file_order=True)
     memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime", options=options)
     assert [point.node for point in memory.timeline.points] == ["a", "b", "c", "y", "z", "w"]

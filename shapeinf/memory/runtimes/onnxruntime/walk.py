@@ -6,7 +6,7 @@ buffer that is used again stays allocated in between. A value that nothing reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -22,10 +22,11 @@ from shapeinf.memory.runtimes.kernels import RuntimeKernels
 from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
-from shapeinf.memory.runtimes.protocol import TEMPORARIES, Run, RuntimeOptions
+from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 from shapeinf.solver.long_dims import product_of, sum_dims
@@ -61,6 +62,23 @@ class Allocation:
         return tuple(gaps)
 
 
+@attrs.frozen
+class Run:
+    """One run of a model.
+
+    Args:
+        timeline: the nodes in the order in which they run, and the buffers in the order of their allocation: with the
+            roles "weight" and "scratch", those that a session holds and the temporaries of kernels.
+        idle: by name of a buffer, the ranges of program points in which no value of it is needed, though it is kept for
+            a value that is computed later.
+        notes: why a session may differ from this prediction.
+    """
+
+    timeline: Timeline
+    idle: Mapping[str, tuple[tuple[int, int], ...]]
+    notes: tuple[str, ...] = ()
+
+
 class Walk:
     """The program points and allocations of a run."""
 
@@ -68,7 +86,7 @@ class Walk:
         self,
         inference: Inference,
         kernels: RuntimeKernels,
-        options: RuntimeOptions,
+        options: OnnxRuntimeOptions,
         run_bodies: Callable[[GraphRun, NodeStep], list[Allocation]],
     ) -> None:
         """Nothing has run. `run_bodies` runs those of a node, and returns the buffers in use until the node ends."""
