@@ -97,9 +97,7 @@ class Liveness:
     bodies: list[BodySpan]
 
 
-def flatten(
-    inference: Inference, order: Sequence[int] | None = None, *, views_of_weights: bool = True
-) -> Liveness:
+def flatten(inference: Inference, order: Sequence[int] | None = None, *, views_of_weights: bool = True) -> Liveness:
     """The liveness of all nodes, in the order of the program or another topological one.
 
     The nodes of a body come before the node that owns it. A view of a weight is a weight too, unless it is a copy

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Buffer
-from shapeinf.memory.runtimes.protocol import TEMPORARIES
+from shapeinf.memory.planning import Unplaced
+from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
 from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
-from shapeinf.texts import exact_bytes, format_bytes, format_count
+from shapeinf.memory.runtimes.protocol import TEMPORARIES
+from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
 
 MAX_KERNELS = 4
 """Limit on the listed kernels of one cause; the JSON has all."""
@@ -57,6 +60,53 @@ class RuntimeRecord:
     later: int | None = None
     first_regions: tuple[int, ...] | None = None
     later_regions: tuple[int, ...] | None = None
+
+
+@attrs.frozen
+class ArenaRecord:
+    """The arena that a runtime plans before a model runs, for the largest sizes.
+
+    Args:
+        runtime: the runtime.
+        planner: the algorithm that chooses the offsets.
+        alignment: every offset is a multiple of it.
+        bytes: the arena; None where dims have no upper bound.
+        unbounded: these dims.
+        unplaced: the tensors of other unknown sizes, which are not in the arena.
+        notes: what else a program needs.
+    """
+
+    runtime: str
+    planner: str
+    alignment: int
+    bytes: int | None
+    unbounded: tuple[str, ...]
+    unplaced: tuple[Unplaced, ...]
+    notes: tuple[str, ...]
+
+
+def arena_record(memory: ArenaMemory, sizes: Mapping[str, int]) -> ArenaRecord:
+    """The arena of a runtime as plain data."""
+    unbounded: tuple[str, ...] = ()
+    size: int | None = None
+    unplaced: tuple[Unplaced, ...] = ()
+    try:
+        plan = memory.plan(sizes)
+        size, unplaced = plan.arena, plan.unplaced
+    except MissingSizeError as error:
+        unbounded = error.names
+    return ArenaRecord(memory.name, memory.planner, memory.alignment, size, unbounded, unplaced, memory.notes)
+
+
+def arena_lines(arena: ArenaRecord) -> Iterator[str]:
+    """The lines on an arena, and what is not in it."""
+    if arena.bytes is None:
+        dims = ", ".join(arena.unbounded)
+        yield f"arena        no bound: specify upper bounds of {dims} with --dim, or sizes with --bind"
+    else:
+        size = qualify(exact_bytes(arena.bytes), bool(arena.unplaced), False)
+        yield f"arena        {size} by {arena.planner} at upper bounds, at multiples of {arena.alignment}"
+    yield from (f"note         {note}" for note in arena.notes)
 
 
 def runtime_record(memory: SessionMemory, run: RunAt | None) -> RuntimeRecord:

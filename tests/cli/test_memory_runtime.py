@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from shapeinf.cli import main
 from shapeinf.cli.runtime_options import LEVELS, RUNTIMES
 from shapeinf.memory.runtimes import protocol
+from shapeinf.memory.runtimes.onnxruntime.options import Level
 from tests.memory.runtimes.session_cases import CASES, HEAD
 
 KEPT = next(case for case in CASES if case.label == "a free buffer is kept")
@@ -30,7 +31,7 @@ def run(model: str, folder: Path, *options: str, command: str = "memory") -> Res
 
 
 def test_the_options_are_those_of_the_runtimes() -> None:
-    assert list(protocol.RUNTIMES) == RUNTIMES and list(get_args(protocol.Level)) == LEVELS
+    assert list(protocol.RUNTIMES) == RUNTIMES and list(get_args(Level)) == LEVELS
 
 
 def test_the_lines_of_a_run(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ class RuntimeMemory(Memory):
     notes: tuple[str, ...]
     """Why the runtime may need another amount than is counted here."""
 
-    def _begin_run(self, inference: Inference, name: str, timeline: Timeline, notes: tuple[str, ...], work: int) -> None:
+    def _begin_run(
+        self, inference: Inference, name: str, timeline: Timeline, notes: tuple[str, ...], work: int
+    ) -> None:
         self._begin(inference, work)
         self.name = name
         self.timeline = timeline
@@ -38,9 +40,7 @@ class RuntimeMemory(Memory):
         return tuple([buffer for buffer in self.unsized if buffer.role == "scratch"])
 
 
-def runtime_memory(
-    inference: Inference, session: Session | None, name: str, options: Any, work: int
-) -> RuntimeMemory:
+def runtime_memory(inference: Inference, session: Session | None, name: str, options: Any, work: int) -> RuntimeMemory:
     """The memory of a model in a runtime.
 
     Raises UnknownNameError for a runtime, ShapeInferenceError for a model that it does not run, or for the options of

@@ -15,8 +15,8 @@ from shapeinf import infer_shapes
 from shapeinf.expr import DimSize, evaluate
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.memory.runtimes.kernels import KernelContext, RuntimeKernels, Scratch, find_kernels
-from shapeinf.memory.runtimes.onnxruntime.temporaries import kernel_context
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.temporaries import kernel_context
 from shapeinf.ops import default_registry
 from shapeinf.result import Result
 

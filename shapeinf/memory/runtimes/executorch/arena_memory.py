@@ -24,9 +24,6 @@ from shapeinf.memory.timeline import Buffer, Role
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK, Budget
 
-HELP = "the arena is planned for upper bounds: specify --bind NAME=SIZE or --dim NAME=LO..HI (bind= or dims= in Python)"
-"""How to specify what a plan needs."""
-
 NOTES = (
     "the arena is that of this graph: ExecuTorch lowers operators first, and delegates take parts of the graph",
     "the temporaries of kernels and the memory of delegates are not in the arena, and are not known",
@@ -37,19 +34,20 @@ NOTES = (
 class ArenaMemory(RuntimeMemory):
     """The tensors in the arena of a program, and their offsets: `plan()`.
 
-    Its peak is the most bytes in use at once, which no arena is smaller than. The arena is planned for upper bounds: each
-    dim of a tensor has its largest size under the constraints, so at other sizes a program needs the same bytes.
+    Its peak is the most bytes in use at once, which no arena is smaller than. The arena is planned for upper bounds:
+    each dim of a tensor has its largest size under the constraints, and at smaller sizes a program has the same arena.
     """
 
     def __init__(self, inference: Inference, options: ExecuTorchOptions, *, work: int = WORK) -> None:
         """Raises ShapeInferenceError for a model of a dialect that ExecuTorch does not run."""
         self.options = options
-        self._kernels = kernels_of(inference, "executorch")
-        timeline, self._graph = find_storages(inference, self._kernels)
+        kernels = kernels_of(inference, "executorch")
+        self.alignment = kernels.alignment
+        self.planner = f"executorch {options.algorithm}"
+        timeline, self._graph = find_storages(inference, kernels, outputs=options.outputs)
         self._begin_run(inference, "executorch", timeline, NOTES, work)
-        left_out = {role for role, planned in (("input", options.inputs), ("output", options.outputs)) if not planned}
-        roles: tuple[Role, ...] = ("input", "activation", "output")
-        self.planned = tuple([role for role in roles if role not in left_out])
+        in_arena: dict[Role, bool] = {"input": options.inputs, "activation": True, "output": options.outputs}
+        self.planned = tuple([role for role, is_planned in in_arena.items() if is_planned])
 
     def _with_inference(self, inference: Inference) -> Memory:
         return ArenaMemory(inference, self.options, work=self.work)
@@ -67,10 +65,10 @@ class ArenaMemory(RuntimeMemory):
         Raises as `Memory.plan` does, and MissingSizeError for dims without an upper bound.
         """
         if planner is not None:
-            return super().plan(sizes, alignment=alignment or self._kernels.alignment, planner=planner, roles=roles)
+            return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
         memory = self._memory_for(as_sizes(sizes or {}))
         assert isinstance(memory, ArenaMemory)
-        return memory._plan(sizes or {}, alignment or self._kernels.alignment, roles or self.planned)
+        return memory._plan(sizes or {}, alignment or self.alignment, roles or self.planned)
 
     def _plan(self, sizes: Mapping[str, int], alignment: int, roles: Collection[Role]) -> Plan:
         buffers = [buffer for buffer in self.timeline.buffers if buffer.role in roles]
@@ -81,9 +79,9 @@ class ArenaMemory(RuntimeMemory):
             if isinstance(need, int)
         }
         Problem(tuple(requests.values()), alignment)  # checks the limits
-        slots, arena = _place(self._graph, requests, alignment, self.options.algorithm)
+        slots, arena = _slots_of(self._graph, requests, alignment, self.options.algorithm)
         unplaced = [Unplaced(buffer.name, need) for buffer, need in needs if isinstance(need, str)]
-        return Plan(slots, arena, alignment, f"{self.name}'s {self.options.algorithm} algorithm", unplaced)
+        return Plan(slots, arena, alignment, self.planner, unplaced)
 
     def _upper_bounds(self, buffers: Sequence[Buffer], sizes: Mapping[str, int]) -> list[tuple[Buffer, int | str]]:
         """The bytes of buffers whose dims have their largest sizes, each for itself; or the cause where one has none.
@@ -98,7 +96,9 @@ class ArenaMemory(RuntimeMemory):
         missing = [b for b in buffers if isinstance(needs.get(b.name), str)]
         names = dict.fromkeys(name for buffer in missing for name in self._unbounded_dims(store, buffer))
         if names:
-            raise MissingSizeError(names, HELP)
+            raise MissingSizeError(
+                names, "the arena is planned for upper bounds: bind them, or specify ranges", bounds=True
+            )
         return [(b, size if (size := known[b.name]) is not None else needs[b.name]) for b in buffers]
 
     def _unbounded_dims(self, store: ShapeStore, buffer: Buffer) -> list[str]:
@@ -117,11 +117,11 @@ def _largest_bytes(store: ShapeStore, buffer: Buffer) -> int | None:
     return -(-bits * prod(size for size in highest if size is not None) // 8)
 
 
-def _place(
+def _slots_of(
     graph: PlannedGraph, requests: Mapping[str, Request], alignment: int, algorithm: Algorithm
 ) -> tuple[list[Slot], int]:
     """The slots of a graph and of its bodies, and the bytes of its arena."""
-    bodies = [_place(body, requests, alignment, algorithm) for body in graph.bodies]
+    bodies = [_slots_of(body, requests, alignment, algorithm) for body in graph.bodies]
     begin = max((arena for _, arena in bodies), default=0)
     own = [requests[buffer.name] for buffer in graph.buffers if buffer.name in requests]
     offsets, size = ALGORITHMS[algorithm](own, alignment)

@@ -37,17 +37,23 @@ class PlannedGraph:
     bodies: list[PlannedGraph] = attrs.Factory(list)
 
 
-def find_storages(inference: Inference, kernels: RuntimeKernels) -> tuple[Timeline, PlannedGraph]:
+def find_storages(
+    inference: Inference, kernels: RuntimeKernels, *, outputs: bool = True
+) -> tuple[Timeline, PlannedGraph]:
     """The timeline of a model, and its graphs with their values.
 
+    An input that the graph returns is an input where `outputs` are in the arena, else an output.
     Raises LimitError when functions and bodies expand to too many nodes.
     """
     liveness = flatten(inference, views_of_weights=False)
     events = [_with_views(event, liveness.live_ranges, kernels) for event in liveness.events]
     liveness = _from_inputs_on(attrs.evolve(liveness, events=events))
+    for live_range in () if outputs else liveness.live_ranges:
+        if live_range.role == "input" and _is_among(live_range, "outputs"):
+            live_range.role = "output"
     timeline = TimelineBuilder(inference, aliases=True).timeline_of(liveness)
     graphs = _Graphs(liveness, kernels)
-    buffers = [placed for buffer in timeline.buffers for placed in graphs.place(buffer)]
+    buffers = [stored for buffer in timeline.buffers for stored in graphs.assign(buffer)]
     return attrs.evolve(timeline, buffers=tuple(buffers)), graphs.main
 
 
@@ -93,10 +99,10 @@ class _Graphs:
             around = [self.graphs[i] for i in range(number) if self.spans[i].end >= span.end]
             (around[-1] if around else self.main).bodies.append(self.graphs[number])
 
-    def place(self, buffer: Buffer) -> list[Buffer]:
+    def assign(self, buffer: Buffer) -> list[Buffer]:
         """The buffer with its lifetime in its graph, to which it is added; nothing for one of the caller of a body."""
         value = self.value[buffer.name]
-        number = None if buffer.role in ("weight", "input") else self._body(value)
+        number = None if buffer.role == "weight" else self._body(value)
         if number is None:
             if buffer.role != "weight":
                 self.main.buffers.append(buffer)
