@@ -113,8 +113,8 @@ def _bound_text(peak: PeakBound) -> str:
     if peak.value is None:
         return f"no bound: specify upper bounds of {', '.join(peak.unbounded)} with --dim"
     reached = ", ".join(f"{name}={size}" for name, size in peak.sizes.items())
-    proof = f"reached at {reached}" if peak.tight and reached else peak.engine
-    return f"{qualify(exact_bytes(peak.value), peak.at_least, False)}, {proof}"
+    proof = f"{'' if peak.at_most else 'reached '}at {reached}" if peak.tight and reached else peak.engine
+    return f"{qualify(exact_bytes(peak.value), peak.at_least, peak.at_most)}, {proof}"
 
 
 def _roles(memory: Memory) -> dict[str, DimSize]:
@@ -175,7 +175,7 @@ class PeakRecord:
         node: the node at which it is reached; None where there is none.
         op: the operator of the node.
         at_least: tensors without an upper bound are not counted.
-        at_most: sizes that depend on data have their upper bounds.
+        at_most: buffers are counted with upper bounds: their size depends on data, or a run may need less.
         alive: the tensors in use at the peak of these sizes, the largest first; None for all sizes.
     """
 

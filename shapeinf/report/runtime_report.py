@@ -44,7 +44,7 @@ class RuntimeRecord:
         idle: the buffers in use at that peak that no value needs there, as they are kept for later values.
         held: what a session holds after it is created: initializers and packed weights.
         block: the block in which later runs of the same shapes place their buffers; None without one.
-        later: the peak of a later run.
+        later: the peak of a later run; a bound as that of the first run is (`at_least`, `at_most`).
         first_regions: the regions that the arena takes from the system in a first run; None without an arena.
         later_regions: those that it takes in the next run.
     """
@@ -138,10 +138,12 @@ def runtime_lines(memory: SessionMemory, run: RunAt | None) -> Iterator[str]:
     """The lines on runs after the first one, the arena, what the session holds, and what is not known."""
     if run is not None:
         if run.block is not None:
-            yield f"later runs   {exact_bytes(run.later)}: a block of {format_bytes(run.block)}, outputs, temporaries"
+            later = qualify(exact_bytes(run.later), run.first.at_least, run.first.at_most)
+            yield f"later runs   {later}: a block of {format_bytes(run.block)}, outputs, temporaries"
         if run.first_regions is not None:
             more = f", then {_sum(run.later_regions)}" if run.later_regions else ""
-            yield f"arena        {_sum(run.first_regions)}{more}: regions that are not returned"
+            regions = qualify(f"{_sum(run.first_regions)}{more}", run.first.at_least, run.first.at_most)
+            yield f"arena        {regions}: regions that are not returned"
         yield f"held         {exact_bytes(run.held)} after the session is created"
     yield from _unknown_lines(memory.unknown_scratch)
     yield from (f"note         {note}" for note in memory.notes)

@@ -176,3 +176,31 @@ def test_options_of_another_runtime_are_refused(tmp_path: Path) -> None:
     assert result.exit_code == 2 and "--threads needs --runtime onnxruntime" in result.output
     result = run(KEPT.model, tmp_path, "--no-reuse")
     assert result.exit_code == 2 and "--no-reuse needs --runtime executorch or onnxruntime" in result.output
+
+
+@pytest.mark.parametrize(
+    ("runtime", "present", "absent"),
+    [
+        ((), ("<dt>Peak memory</dt>", "Weights and inputs are not counted"), ("total-tensors", "<dt>Arena")),
+        (("--runtime", "onnxruntime"), ("<dt>Peak in onnxruntime</dt>", "<dt>Peak of tensors</dt>"), ("<dt>Arena",)),
+        (
+            ("--runtime", "executorch", "--dim", "n=1..64"),
+            (
+                "<dt>Peak in executorch</dt>",
+                "<dt>Peak of tensors</dt>",
+                "<dt>Arena in executorch</dt>",
+                "at upper bounds",
+            ),
+            ("Weights and inputs",),
+        ),
+        (("--runtime", "executorch"), ("<dd>no bound</dd>", "specify upper bounds of n"), ()),
+    ],
+)
+def test_the_report_has_the_tensors_beside_the_runtime(
+    tmp_path: Path, runtime: tuple[str, ...], present: tuple[str, ...], absent: tuple[str, ...]
+) -> None:
+    page = tmp_path / "report.html"
+    result = run(KEPT.model, tmp_path, *runtime, "-o", str(page), command="report")
+    assert result.exit_code == 0, result.output
+    text = page.read_text(encoding="utf-8").partition("<script")[0]
+    assert all(part in text for part in present) and not any(part in text for part in absent)

@@ -50,6 +50,8 @@ class Allocation:
     values: list[str] = attrs.Factory(list)
     needed: dict[int, list[int]] = attrs.Factory(dict)
     """By value, the program points of its producer and of its last reader."""
+    is_bound: bool = False
+    """As for a `Buffer`."""
 
     def gaps(self) -> tuple[tuple[int, int], ...]:
         """The ranges of program points at which no value is needed, although it is not freed."""
@@ -103,6 +105,8 @@ class Walk:
         """The nodes whose kernels may need less than the temporaries that are counted."""
         self.undecided: list[str] = []
         """The nodes of which data choose the branch."""
+        self.in_branch = False
+        """Whether what runs is in a branch that data may not choose."""
 
     def run(self) -> Run:
         """The whole run of the model."""
@@ -149,6 +153,7 @@ class Walk:
     def allocate(self, allocation: Allocation) -> Allocation:
         """Add a buffer, whose size is rounded up as the allocator does."""
         allocation.size = None if allocation.size is None else self.round_up(allocation.size)
+        allocation.is_bound |= self.in_branch
         self.allocations.append(allocation)
         return allocation
 
@@ -241,13 +246,13 @@ class GraphRun:
         if temporaries.is_bound:
             self.walk.bounded.append(point.node)
         if temporaries.before:
-            self._add_temporaries(point, temporaries.before)
+            self._add_temporaries(point, temporaries.before, is_bound=temporaries.is_bound)
             self.walk.points.append(point)
         if temporaries.first:
-            self._add_temporaries(point, temporaries.during)
+            self._add_temporaries(point, temporaries.during, is_bound=temporaries.is_bound)
         self.write_outputs(step)
         if not temporaries.first:
-            self._add_temporaries(point, temporaries.during, temporaries.cause)
+            self._add_temporaries(point, temporaries.during, temporaries.cause, is_bound=temporaries.is_bound)
         self.walk.points.append(point)
         for allocation in held or ():
             allocation.death = self.walk.now
@@ -261,11 +266,15 @@ class GraphRun:
     def _temporaries(self, step: NodeStep) -> Temporaries:
         return find_temporaries(self.walk.kernels, self.instance, step, self.constants, self.walk.options)
 
-    def _add_temporaries(self, point: ProgramPoint, sizes: Sequence[DimSize | None], cause: str = "") -> None:
+    def _add_temporaries(
+        self, point: ProgramPoint, sizes: Sequence[DimSize | None], cause: str = "", *, is_bound: bool = False
+    ) -> None:
         """Add the temporaries of a node at the next program point."""
         name, now = TEMPORARIES + point.node, self.walk.now
         for size in sizes:
-            self.walk.allocate(Allocation(name, size, now, "scratch", cause=cause, death=now + 1))
+            self.walk.allocate(
+                Allocation(name, size, now, "scratch", cause=cause, death=now + 1, is_bound=is_bound and size != 0)
+            )
 
     def write_outputs(self, step: NodeStep) -> None:
         """Allocate the buffers of the outputs of a node, unless they exist."""
@@ -337,4 +346,7 @@ def _is_stored(step: NodeStep) -> bool:
 def _buffer(item: Allocation, end: int) -> Buffer:
     death = end if item.death is None else item.death
     values = tuple(item.values) or (item.name,)
-    return Buffer(item.name, item.size, item.birth, death, item.role, item.dtype, item.shape, values, item.cause)
+    return Buffer(
+        *(item.name, item.size, item.birth, death, item.role, item.dtype, item.shape, values, item.cause),
+        is_bound=item.is_bound,
+    )
