@@ -196,7 +196,7 @@ def test_options_of_another_runtime_are_refused(tmp_path: Path) -> None:
         (("--runtime", "executorch"), ("<dd>no bound</dd>", "specify upper bounds of n"), ()),
     ],
 )
-def test_the_report_has_the_tensors_beside_the_runtime(
+def test_the_report_has_the_plain_peak_too(
     tmp_path: Path, runtime: tuple[str, ...], present: tuple[str, ...], absent: tuple[str, ...]
 ) -> None:
     page = tmp_path / "report.html"

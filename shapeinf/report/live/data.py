@@ -153,7 +153,7 @@ class LiveData:
             "start": {"verdict": self.start.verdict, "reasons": [_short(reason) for reason in self.start.reasons]},
             "open": [_short(text) for text in self.open_conditions],
             "caches": self._caches(),
-            "beside": self._tensors_beside(),
+            "plain": self._plain_tensors(),
         }
         shared, rest = texts.compact()
         return {
@@ -210,7 +210,7 @@ class LiveData:
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
-    def _tensors_beside(self) -> dict[str, Any] | None:
+    def _plain_tensors(self) -> dict[str, Any] | None:
         """The buffers of the plain peak, for a page on the memory of a runtime; else None."""
         if not isinstance(self.source.memory, RuntimeMemory):
             return None

@@ -124,12 +124,12 @@ class Page {
 
   /** The peak of the tensors alone, where the page is about the memory of a runtime. */
   showTensors() {
-    const { beside } = this.data;
-    if (!beside) return;
-    const inUse = totals(beside.buffers, beside.points, this.amounts);
+    const { plain } = this.data;
+    if (!plain) return;
+    const inUse = totals(plain.buffers, plain.points, this.amounts);
     const peak = inUse.length ? inUse[indexOfLargest(inUse)] : 0n;
-    const exact = beside.buffers.bytes.every((/** @type {number} */ number) => this.amounts[number].exact);
-    const mark = beside.unbounded ? "≥ " : exact ? "" : "≤ ";
+    const exact = plain.buffers.bytes.every((/** @type {number} */ number) => this.amounts[number].exact);
+    const mark = plain.unbounded ? "≥ " : exact ? "" : "≤ ";
     this.showTotal("tensors", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${groupDigits(peak)} bytes` : "");
   }
 

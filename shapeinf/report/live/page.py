@@ -73,13 +73,13 @@ def render_page(report: StaticReport) -> str:
 
 
 def _memory_texts(source: LiveSource) -> dict[str, str]:
-    """The titles of the totals of memory; for a runtime the tensors beside it, and the arena that it plans."""
+    """The titles of the totals of memory; for a runtime those of the plain tensors, and the arena that it plans."""
     memory = source.memory
     uncounted = "Weights" if "input" in memory.planned else "Weights and inputs"
-    texts = {"peak_title": "Peak memory", "beside": "", "uncounted": uncounted}
+    texts = {"peak_title": "Peak memory", "runtime_totals": "", "uncounted": uncounted}
     if not isinstance(memory, RuntimeMemory):
         return texts
-    beside = [
+    totals = [
         '<div><dt>Peak of tensors</dt><dd id="total-tensors"></dd><dd id="exact-tensors" class="soft"></dd></div>'
     ]
     if isinstance(memory, ArenaMemory):
@@ -87,10 +87,10 @@ def _memory_texts(source: LiveSource) -> dict[str, str]:
         amount, exact = "no bound", f"specify upper bounds of {', '.join(arena.unbounded)}"
         if arena.bytes is not None:
             amount, exact = format_bytes(arena.bytes), f"{arena.bytes:,} bytes at upper bounds"
-        beside.append(
+        totals.append(
             f'<div><dt>Arena in {memory.name}</dt><dd>{amount}</dd><dd class="soft">{_text(exact)}</dd></div>'
         )
-    return {**texts, "peak_title": f"Peak in {memory.name}", "beside": "\n".join(beside)}
+    return {**texts, "peak_title": f"Peak in {memory.name}", "runtime_totals": "\n".join(totals)}
 
 
 def read_asset(name: str) -> str:
