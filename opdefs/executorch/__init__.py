@@ -15,6 +15,10 @@ ALIGNMENT = 16
 
 executorch = RuntimeKernels("executorch", ALIGNMENT)
 
+executorch.alias(
+    *("aten.view.default", "aten._unsafe_view.default", "aten.view_as.default", "aten.reshape.default"),
+    *("aten.flatten.using_ints", "aten.unflatten.int"),
+)
 executorch.alias("Reshape", "Flatten")
 executorch.alias("Tensor.reshape", "Tensor.reshape_as", "Tensor.unflatten", "torch.flatten")
 

@@ -27,6 +27,7 @@ from shapeinf.solver.budget import WORK, Budget
 NOTES = (
     "the arena is that of this graph: ExecuTorch lowers operators first, and delegates take parts of the graph",
     "the temporaries of kernels and the memory of delegates are not in the arena, and are not known",
+    "buffers that a program mutates are in its arena, and are not counted",
 )
 
 
