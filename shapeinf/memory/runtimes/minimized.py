@@ -1,0 +1,84 @@
+"""`MinimizedMemory`: what a file that was written for little memory in a runtime needs, beside the bare file."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from shapeinf.schemas import json_record
+from shapeinf.texts import format_bytes
+
+Declarations = Literal["none", "outputs", "shared", "some", "chains"]
+"""Which types a file declares of computed values.
+
+"none": those of the file that was read. "outputs": those of the outputs of the model. Then those of inner values, too:
+"shared": of values that may share a buffer, "some": and of those that kept a buffer in use that nothing needed,
+"chains": of all values.
+"""
+
+
+@attrs.frozen
+class RunBytes:
+    """The predicted bytes of a run.
+
+    Args:
+        first: the peak of a first run.
+        later: the peak of a later run with the same shapes.
+    """
+
+    first: int
+    later: int
+
+
+@json_record()
+@attrs.frozen
+class MinimizedMemory:
+    """The predicted memory of a written file, and of the file that was read.
+
+    Args:
+        runtime: the runtime.
+        optimized: whether the files are predicted as a session with all optimizations runs them; else as they are.
+        cause: why they are predicted as they are; else empty.
+        sizes: the sizes of dims at which files were compared; the first ones are those of `file` and `bare`.
+        file: the written file.
+        bare: the file that was read.
+        proven: whether the peak of a first run is proven to be no larger than that of the bare file at all sizes.
+        declared: which types of computed values are written.
+        reordered: whether nodes have another order than in the file that was read.
+    """
+
+    runtime: str
+    optimized: bool
+    cause: str
+    sizes: tuple[dict[str, int], ...]
+    file: RunBytes
+    bare: RunBytes
+    proven: bool
+    declared: Declarations
+    reordered: bool
+
+    def __str__(self) -> str:
+        """Two lines: the bytes of both files, and what holds at other sizes."""
+        at = ", ".join(f"{name}={size}" for name, size in self.sizes[0].items())
+        first = f"{self.runtime} needs {format_bytes(self.file.first)}{f' at {at}' if at else ''}"
+        later = f"in later runs {format_bytes(self.file.later)}"
+        pairs = ((first, self.file.first, self.bare.first), (later, self.file.later, self.bare.later))
+        return "\n".join([", ".join(f"{text} ({_gain(file, bare)})" for text, file, bare in pairs), self._scope()])
+
+    def _scope(self) -> str:
+        """For which sizes and sessions the file needs no more memory."""
+        session = "a session with all optimizations" if self.optimized else f"the model as it is ({self.cause})"
+        if self.proven:
+            sizes = "at all sizes"
+        elif len(self.sizes) > 1:
+            sizes = f"at {len(self.sizes)} choices of sizes"
+        else:
+            sizes = "at these sizes" if self.sizes[0] else "of the model"
+        return f"predicted for {session}: a first run {sizes} needs no more than with the bare file"
+
+
+def _gain(file: int, bare: int) -> str:
+    if file == bare:
+        return "as the bare file"
+    return f"bare file {format_bytes(bare)}, {100 * (file - bare) / max(bare, 1):+.0f} %"

@@ -1,0 +1,260 @@
+"""The declarations and the order of nodes with which a model needs the least memory in onnxruntime, by prediction.
+
+A session lets a value use a buffer where its declared shape equals that of the buffer, as texts. This saves memory where
+a kernel writes in place, and costs memory where a free buffer is kept for a later value. So few files are worth a
+prediction: the bare file, files that declare all values in texts of their own (see `formats.onnx.chains`), or only those
+whose texts have an effect in the plan, and files with another order of the nodes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from shapeinf.engine.compiled import compile_graph
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.session import Session
+from shapeinf.errors import DimSyntaxError, MissingPackageError, ModelError, ShapeInferenceError
+from shapeinf.expr import Dimension, DimSize, format_dim
+from shapeinf.expr.parsing import parse_dim
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.files import Annotate, WriteOptions
+from shapeinf.formats.onnx.chains import shared_values
+from shapeinf.graph import Graph
+from shapeinf.memory.peak import Peak
+from shapeinf.memory.peak.query import SizeQuery
+from shapeinf.memory.runtimes.minimized import Declarations, MinimizedMemory, RunBytes
+from shapeinf.memory.runtimes.onnxruntime.file_orders import file_order, node_orders
+from shapeinf.memory.runtimes.protocol import RuntimeOptions
+from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory, runtime_memory
+from shapeinf.solver.budget import WORK
+from shapeinf.solver.sampling import skewed_bindings, usual_bindings
+
+RUNTIME = "onnxruntime"
+MAX_ROUNDS = 3
+"""The most times that the values in buffers that nothing needs at the peak get declarations."""
+MAX_DRAWN = 16
+"""The bindings of sizes from which those to compare at are chosen."""
+MAX_TERMS = 40
+"""The most terms of a peak that is compared with another one for all sizes."""
+
+_PREFERENCE: tuple[Declarations, ...] = ("chains", "some", "shared", "outputs", "none")
+"""Of files with equal memory the one that declares the most is chosen."""
+_ANNOTATE: Mapping[Declarations, Annotate] = {"none": "io", "outputs": "io"}
+
+
+@attrs.frozen
+class FileChoice:
+    """A file to write: its declarations, and the order of its nodes, None for that of the file that was read."""
+
+    declared: Declarations
+    typed: frozenset[str] | None = None
+    order: tuple[int, ...] | None = None
+
+    @property
+    def annotate(self) -> Annotate:
+        """The types to write."""
+        return _ANNOTATE.get(self.declared, "chains")
+
+    def annotation(self, annotation: Annotation) -> Annotation:
+        """The part of the inferred types from which those to write are taken."""
+        return Annotation({}) if self.declared == "none" else annotation
+
+
+BARE = FileChoice("none")
+
+
+@attrs.frozen
+class _Prediction:
+    """The bytes of a file: of first runs by sizes, of a later run at the first sizes, and of first runs as it is.
+
+    `idle` are the values in the buffers that no value needs at the peak.
+    """
+
+    choice: FileChoice
+    first: tuple[int, ...]
+    later: int
+    plain: tuple[int, ...]
+    terms: tuple[DimSize, ...]
+    idle: frozenset[str]
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Less is better."""
+        return self.first[0], self.later, _PREFERENCE.index(self.choice.declared)
+
+    def needs_no_more(self, other: _Prediction) -> bool:
+        """Whether no first run needs more memory than with another file, nor the later run."""
+        firsts = zip((*self.first, *self.plain), (*other.first, *other.plain), strict=True)
+        return all(ours <= theirs for ours, theirs in firsts) and self.later <= other.later
+
+
+class Minimizer:
+    """The search for the file of one model."""
+
+    def __init__(self, session: Session, annotation: Annotation, sizes: Mapping[str, int]) -> None:
+        """`annotation` has the inferred types, `sizes` those of the user at which files are compared.
+
+        Raises UnknownNameError and Contradiction for these sizes; ShapeInferenceError for a model of another dialect.
+        """
+        self.session = session
+        self.annotation = annotation
+        self.graph: Graph = session.compiled.graph
+        self.cause = ""
+        plain = self._memory(self._inference(BARE))
+        self.sizes = _compared_sizes(plain, sizes)
+        try:
+            self.bare_memory = self._optimized(self._inference(BARE))
+        except (MissingPackageError, ModelError) as error:
+            self.cause = " ".join(str(error).split())
+            self.bare_memory = plain
+
+    def run(self) -> tuple[FileChoice, MinimizedMemory]:
+        """The best file, and its memory."""
+        bare = self._predict(BARE)
+        assert bare is not None, "the sizes are those of the bare file"
+        best = self._better([bare, *self._declaring(bare)], bare)
+        best = self._better([best, *self._reordering(best)], bare)
+        return best.choice, MinimizedMemory(
+            runtime=RUNTIME,
+            optimized=not self.cause,
+            cause=self.cause,
+            sizes=tuple(self.sizes),
+            file=RunBytes(best.first[0], best.later),
+            bare=RunBytes(bare.first[0], bare.later),
+            proven=best is bare or self._is_proven(best),
+            declared=best.choice.declared,
+            reordered=best.choice.order is not None,
+        )
+
+    def _better(self, predictions: Sequence[_Prediction], bare: _Prediction) -> _Prediction:
+        return min((p for p in predictions if p.needs_no_more(bare)), key=lambda p: p.rank)
+
+    # -- candidates --------------------------------------------------------------------------------------------------
+
+    def _declaring(self, bare: _Prediction) -> Iterator[_Prediction]:
+        """Files with other declarations: all of them, where these leave nothing to gain, else fewer ones, too."""
+        everything = self._predict(FileChoice("chains"))
+        if everything is not None:
+            yield everything
+            if everything.needs_no_more(bare) and not everything.idle:
+                return
+        shared = typed = shared_values(self.graph.nodes, self.annotation.tensors)
+        choices = [FileChoice("shared", shared), FileChoice("outputs")]
+        yield from filter(None, map(self._predict, choices))
+        idle = bare.idle
+        for _ in range(MAX_ROUNDS):
+            if idle <= typed:
+                return
+            typed |= idle
+            some = self._predict(FileChoice("some", typed))
+            if some is None:
+                return
+            yield some
+            idle = some.idle
+
+    def _reordering(self, best: _Prediction) -> Iterator[_Prediction]:
+        """Files with the declarations of the best one, and other orders of the nodes."""
+        inference = self._inference(best.choice)
+        memory = self._memory_that_runs(inference)
+        running = memory.inference.compiled
+        seen = {tuple(range(len(self.graph.nodes)))}
+        for order in node_orders(running, memory.peak.buffers_at(self.sizes[0])):
+            ranks = {running.names[s]: rank for rank, row in enumerate(order) for s in running.rows[row][2] if s >= 0}
+            indices = file_order(self.session.compiled, ranks)
+            if indices not in seen:
+                seen.add(indices)
+                prediction = self._predict(attrs.evolve(best.choice, order=indices))
+                if prediction is not None and prediction.rank < best.rank:
+                    yield prediction
+
+    # -- prediction --------------------------------------------------------------------------------------------------
+
+    def _predict(self, choice: FileChoice) -> _Prediction | None:
+        """The memory of a file; None where onnxruntime does not load it, or a size is not known."""
+        try:
+            inference = self._inference(choice)
+            memory = self._memory_that_runs(inference)
+            plain = memory if self.cause else self._memory(inference)
+            run = memory.at(self.sizes[0])
+            return _Prediction(
+                choice,
+                tuple([memory.peak.at(sizes).bytes for sizes in self.sizes]),
+                run.later,
+                tuple([plain.peak.at(sizes).bytes for sizes in self.sizes]),
+                memory.peak.sizes,
+                frozenset([name for buffer, _ in run.idle for name in buffer.values]),
+            )
+        except ShapeInferenceError:
+            return None
+
+    def _inference(self, choice: FileChoice) -> Inference:
+        """The inference of a file, as it is."""
+        from shapeinf.formats.onnx.writer import rewrite
+
+        options = WriteOptions(annotate=choice.annotate, typed=choice.typed, order=choice.order)
+        graph = rewrite(self.graph, choice.annotation(self.annotation), options)
+        compiled = compile_graph(graph, self.session.compiled.registry)
+        return attrs.evolve(self.session, compiled=compiled).run().inference
+
+    def _memory_that_runs(self, inference: Inference) -> RuntimeMemory:
+        return self._memory(inference) if self.cause else self._optimized(inference)
+
+    def _memory(self, inference: Inference) -> RuntimeMemory:
+        return RuntimeMemory(inference, RUNTIME, RuntimeOptions())
+
+    def _optimized(self, inference: Inference) -> RuntimeMemory:
+        """The memory of what a session with all optimizations runs of a file."""
+        return runtime_memory(inference, self.session, RUNTIME, RuntimeOptions(optimize="all"), WORK)
+
+    # -- all sizes ---------------------------------------------------------------------------------------------------
+
+    def _is_proven(self, best: _Prediction) -> bool:
+        """Whether each term of the peak is at most one of the bare file, at all sizes."""
+        bare = self.bare_memory.peak
+        if max(len(best.terms), len(bare.sizes)) > MAX_TERMS:
+            return False
+        return all(_is_exceeded(term, bare, self.bare_memory) for term in best.terms)
+
+
+def _is_exceeded(term: DimSize, bare: Peak, memory: RuntimeMemory) -> bool:
+    """Whether a term of another inference is at most one of a peak; names of the dims of inputs are the same."""
+    try:
+        size = parse_dim(format_dim(term), memory.store.scope) if isinstance(term, Dimension) else term
+    except DimSyntaxError:
+        return False
+    known = memory.labels.keys()
+    if isinstance(size, Dimension) and not size.symbols() <= known:
+        return False
+    return any((memory.store.interval(other - size).lo or -1) >= 0 or other == size for other in bare.sizes)
+
+
+def _compared_sizes(memory: RuntimeMemory, sizes: Mapping[str, int]) -> list[dict[str, int]]:
+    """The sizes at which files are compared: the user's, with usual ones of the other dims, and far ends of them."""
+    store = SizeQuery(memory.store, memory.labels).bind(sizes)
+    open_dims = [symbol for symbol in memory.labels if store.canon(symbol) is symbol]
+    if not open_dims:
+        memory.at(sizes)
+        return [dict(sizes)]
+    usual = list(itertools.islice(usual_bindings(store, open_dims, ()), MAX_DRAWN))
+    skewed = itertools.islice(skewed_bindings(store, open_dims, ()), 2)
+    ends = sorted(usual, key=lambda binding: sum(binding.values()))
+    chosen: list[dict[str, int]] = []
+    for binding in [*usual[:2], *ends[:1], *ends[-1:], *skewed]:
+        named = {**sizes, **{memory.labels[symbol]: binding[symbol.name] for symbol in open_dims}}
+        if named not in chosen and _is_legal(memory, named):
+            chosen.append(named)
+    if not chosen:
+        names = ", ".join(memory.labels[symbol] for symbol in open_dims)
+        raise ShapeInferenceError(f"no usual sizes of {names} are legal: specify sizes at which to compare memory")
+    return chosen
+
+
+def _is_legal(memory: RuntimeMemory, sizes: Mapping[str, int]) -> bool:
+    try:
+        memory.peak.at(sizes)
+    except ShapeInferenceError:
+        return False
+    return True
