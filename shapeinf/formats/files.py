@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from typing import BinaryIO, Literal, get_args
@@ -40,13 +40,11 @@ class WriteOptions:
     Args:
         external_data: where the weights are that are in other files.
         annotate: which inferred types to write.
-        typed: the inner values whose types are written, of those that `annotate` selects; None for all of them.
         order: the order of the nodes, as their indices in the file that was read; None to keep it.
     """
 
     external_data: ExternalData = "keep"
     annotate: Annotate = "chains"
-    typed: Collection[str] | None = None
     order: Sequence[int] | None = None
 
 

@@ -7,7 +7,7 @@ adds no parameter to `infer_shapes`, to `bind` or to the command line (docs/dev/
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 import attrs
@@ -179,12 +179,11 @@ class FormatRegistry:
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
         *,
-        typed: Collection[str] | None = None,
         order: Sequence[int] | None = None,
     ) -> None:
         """Write an annotated graph in the format that it was read from.
 
-        `external_data`, `annotate`, `typed` and `order` are the fields of `WriteOptions`; None means their default.
+        `external_data`, `annotate` and `order` are the fields of `WriteOptions`; None means their default.
         Raises ShapeInferenceError for one of the first two in a format that has no such choice, UnknownNameError for an
         unknown value, ModelError if the file cannot be written.
         """
@@ -206,7 +205,7 @@ class FormatRegistry:
         try:
             files_of(graph).check()
             if chosen.write_with_options is not None:
-                options = WriteOptions(external_data or "keep", annotate or "chains", typed, order)
+                options = WriteOptions(external_data or "keep", annotate or "chains", order)
                 chosen.write_with_options(graph, annotation, target, options)
             else:
                 chosen.write(graph, annotation, target)

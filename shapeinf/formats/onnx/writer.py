@@ -93,8 +93,7 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteO
     if keeps_inner:
         annotation = _of_outputs(graph, annotation)
     replaced = {ASSUMPTIONS} if annotation.assumptions is not None else set()
-    if not keeps_inner:
-        replaced.add(CHAINS[0])
+    has_numbers = False
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
         if kind == BYTES and number == pb.MODEL_GRAPH:
@@ -103,13 +102,24 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteO
             yield from message_pieces(number, pieces)
         elif kind == BYTES and number == pb.MODEL_FUNCTIONS:
             yield from message_pieces(number, writer.function(start, end, annotation))
+        elif number == pb.MODEL_METADATA_PROPS and not keeps_inner and writer.name(start, end) == CHAINS[0]:
+            has_numbers = _keeps_numbers(graph, annotation)
         elif number != pb.MODEL_METADATA_PROPS or writer.name(start, end) not in replaced:
             yield before, end
         before = end
     if annotation.assumptions:
         yield _property(ASSUMPTIONS, "\n".join(annotation.assumptions))
-    if writer.numbered:
+    if writer.numbered or has_numbers:
         yield _property(*CHAINS)
+
+
+def _keeps_numbers(graph: Graph, annotation: Annotation) -> bool:
+    """Whether declared dims with numbers of chains stay: those of values, and of bodies, without an annotation."""
+    if any(name not in annotation.tensors for name in graph.planned):
+        return True
+    inner = [(node.outputs, name, body) for node in graph.nodes for name, body in subgraphs(node.kind)]
+    bodies = annotation.bodies
+    return any(_keeps_numbers(body, bodies.get(key, {}).get(name, Annotation({}))) for key, name, body in inner)
 
 
 def _of_outputs(graph: Graph, annotation: Annotation) -> Annotation:
@@ -131,7 +141,6 @@ class _Writer:
         """Inner values that have a type in the annotation, but get none, lose their old type: it may be wrong."""
         self.buffer = buffer
         self.annotate = options.annotate
-        self.typed = options.typed
         self.numbered = 0
         """The number of in-place chains so far."""
         self.types: dict[int, bytes] = {}
@@ -153,7 +162,7 @@ class _Writer:
         produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
         known = {name for name in produced if tensors[name].dtype is not None}
         outputs = set(graph.outputs)
-        written = [name for name in produced if name in known and name not in outputs and self.is_typed(name)]
+        written = [name for name in produced if name in known and name not in outputs and self.annotate != "io"]
         numbers: dict[str, int] = {}
         if self.annotate == "chains":
             numbers = self.number_chains(graph, {name: tensors[name] for name in written})
@@ -183,10 +192,6 @@ class _Writer:
         pieces = edit_message(self.buffer, pos, end, edit)
         values = (self.value(pb.GRAPH_VALUE_INFO, name, tensors[name], numbers.get(name)) for name in written)
         return [*pieces, b"".join(values)]
-
-    def is_typed(self, name: str) -> bool:
-        """Whether the type of an inner value is written."""
-        return self.annotate != "io" and (self.typed is None or name in self.typed)
 
     def places(self, pos: int, end: int, order: Sequence[int]) -> list[tuple[int, int, int]]:
         """The indices, starts and ends of the nodes of a graph in this order."""
@@ -251,7 +256,7 @@ class _Writer:
         name, domain, overload = strings.values()
         tensors = annotation.functions.get((domain_of(domain), name, overload), {})
         pieces += [piece for name, piece in declared if name not in tensors]
-        written = {name: info for name, info in tensors.items() if self.is_typed(name)}
+        written = {} if self.annotate == "io" else tensors
         values = (self.value(pb.FUNCTION_VALUE_INFO, name, info) for name, info in written.items())
         return [*pieces, b"".join(values)]
 

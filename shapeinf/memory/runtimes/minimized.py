@@ -12,9 +12,8 @@ from shapeinf.texts import format_bytes
 Declarations = Literal["none", "outputs", "shared", "some", "chains"]
 """Which types a file declares of computed values.
 
-"none": those of the file that was read. "outputs": those of the outputs of the model. Then those of inner values, too:
-"shared": of values that may share a buffer, "some": and of those that kept a buffer in use that nothing needed,
-"chains": of all values.
+"none": those of the file that was read; "shared": also those of values that may share a buffer; "some": also those of
+values in buffers that nothing needed at the peak. "outputs": those of the outputs. "chains": those of all values.
 """
 
 
@@ -81,4 +80,5 @@ class MinimizedMemory:
 def _gain(file: int, bare: int) -> str:
     if file == bare:
         return "as the bare file"
-    return f"bare file {format_bytes(bare)}, {100 * (file - bare) / max(bare, 1):+.0f} %"
+    percent = 100 * (file - bare) / max(bare, 1)
+    return f"bare file {format_bytes(bare)}, {percent:+{'.0f' if abs(percent) >= 1 else '.1g'}} %"

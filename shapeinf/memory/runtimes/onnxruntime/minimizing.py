@@ -1,22 +1,22 @@
 """The declarations and the order of nodes with which a model needs the least memory in onnxruntime, by prediction.
 
-A session lets a value use a buffer where its declared shape equals that of the buffer, as texts. This saves memory where
-a kernel writes in place, and costs memory where a free buffer is kept for a later value. So few files are worth a
-prediction: the bare file, files that declare all values in texts of their own (see `formats.onnx.chains`), or only those
-whose texts have an effect in the plan, and files with another order of the nodes.
+A session lets a value use a buffer where its declared shape equals that of the buffer, as texts. This saves memory
+where a kernel writes in place, and costs memory where a free buffer is kept for a later value. So few files are worth a
+prediction: the bare file, a file that declares all values in texts of their own (see `formats.onnx.chains`), files that
+declare only values whose texts have an effect in the plan, and files with another order of the nodes.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import attrs
 
 from shapeinf.engine.compiled import compile_graph
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import Session
-from shapeinf.errors import DimSyntaxError, MissingPackageError, ModelError, ShapeInferenceError
+from shapeinf.errors import DimSyntaxError, MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, DimSize, format_dim
 from shapeinf.expr.parsing import parse_dim
 from shapeinf.formats.annotation import Annotation
@@ -37,6 +37,8 @@ MAX_ROUNDS = 3
 """The most times that the values in buffers that nothing needs at the peak get declarations."""
 MAX_DRAWN = 16
 """The bindings of sizes from which those to compare at are chosen."""
+LEAST_GAIN = 0.01
+"""The part of the memory that another order of the nodes saves at least."""
 MAX_TERMS = 40
 """The most terms of a peak that is compared with another one for all sizes."""
 
@@ -47,10 +49,16 @@ _ANNOTATE: Mapping[Declarations, Annotate] = {"none": "io", "outputs": "io"}
 
 @attrs.frozen
 class FileChoice:
-    """A file to write: its declarations, and the order of its nodes, None for that of the file that was read."""
+    """A file to write.
+
+    Args:
+        declared: which types it declares.
+        typed: for some of the types, the inner values that have them.
+        order: the order of the nodes, None for that of the file that was read.
+    """
 
     declared: Declarations
-    typed: frozenset[str] | None = None
+    typed: frozenset[str] = frozenset()
     order: tuple[int, ...] | None = None
 
     @property
@@ -59,8 +67,10 @@ class FileChoice:
         return _ANNOTATE.get(self.declared, "chains")
 
     def annotation(self, annotation: Annotation) -> Annotation:
-        """The part of the inferred types from which those to write are taken."""
-        return Annotation({}) if self.declared == "none" else annotation
+        """The inferred types to write; a value without one keeps what the file declares."""
+        if self.declared in ("chains", "outputs"):
+            return annotation
+        return Annotation({name: info for name, info in annotation.tensors.items() if name in self.typed})
 
 
 BARE = FileChoice("none")
@@ -80,10 +90,16 @@ class _Prediction:
     terms: tuple[DimSize, ...]
     idle: frozenset[str]
 
-    @property
-    def rank(self) -> tuple[int, int, int]:
-        """Less is better."""
-        return self.first[0], self.later, _PREFERENCE.index(self.choice.declared)
+    def rank(self, bare: _Prediction) -> tuple[float, ...]:
+        """Less is better: the first run at the first sizes, then at the others, the later run, fewer declarations."""
+        others = sum(ours / theirs for ours, theirs in zip(self.first, bare.first, strict=True) if theirs)
+        return self.first[0], others, self.later, _PREFERENCE.index(self.choice.declared)
+
+    def gains_on(self, other: _Prediction) -> bool:
+        """Whether a first run, or else a later one, needs notably less than with another file at the first sizes."""
+        if self.first[0] == other.first[0]:
+            return self.later < other.later * (1 - LEAST_GAIN)
+        return self.first[0] < other.first[0] * (1 - LEAST_GAIN)
 
     def needs_no_more(self, other: _Prediction) -> bool:
         """Whether no first run needs more memory than with another file, nor the later run."""
@@ -91,14 +107,28 @@ class _Prediction:
         return all(ours <= theirs for ours, theirs in firsts) and self.later <= other.later
 
 
+def minimize_memory(
+    session: Session, annotation: Annotation, runtime: str, sizes: Mapping[str, int]
+) -> tuple[FileChoice, MinimizedMemory]:
+    """The file of a model that needs the least memory in a runtime, and its memory.
+
+    `annotation` has the inferred types, `sizes` are those of the user at which files are compared. Raises
+    UnknownNameError for a runtime and for a dim, Contradiction for sizes that are not legal, ShapeInferenceError for a
+    model of another format.
+    """
+    if runtime != RUNTIME:
+        raise UnknownNameError("runtime for which files can be minimized", runtime, [RUNTIME])
+    graph = session.compiled.graph
+    if (graph.format or graph.dialect) != "onnx":
+        raise ShapeInferenceError(f"minimize_memory is for ONNX models: {RUNTIME} runs no other ones")
+    return Minimizer(session, annotation, sizes).run()
+
+
 class Minimizer:
     """The search for the file of one model."""
 
     def __init__(self, session: Session, annotation: Annotation, sizes: Mapping[str, int]) -> None:
-        """`annotation` has the inferred types, `sizes` those of the user at which files are compared.
-
-        Raises UnknownNameError and Contradiction for these sizes; ShapeInferenceError for a model of another dialect.
-        """
+        """See `minimize_memory`."""
         self.session = session
         self.annotation = annotation
         self.graph: Graph = session.compiled.graph
@@ -130,7 +160,7 @@ class Minimizer:
         )
 
     def _better(self, predictions: Sequence[_Prediction], bare: _Prediction) -> _Prediction:
-        return min((p for p in predictions if p.needs_no_more(bare)), key=lambda p: p.rank)
+        return min((p for p in predictions if p.needs_no_more(bare)), key=lambda p: p.rank(bare))
 
     # -- candidates --------------------------------------------------------------------------------------------------
 
@@ -142,9 +172,9 @@ class Minimizer:
             if everything.needs_no_more(bare) and not everything.idle:
                 return
         shared = typed = shared_values(self.graph.nodes, self.annotation.tensors)
-        choices = [FileChoice("shared", shared), FileChoice("outputs")]
+        choices = [FileChoice("outputs"), *([FileChoice("shared", shared)] if shared else [])]
         yield from filter(None, map(self._predict, choices))
-        idle = bare.idle
+        idle = self._inner(bare.idle)
         for _ in range(MAX_ROUNDS):
             if idle <= typed:
                 return
@@ -153,7 +183,11 @@ class Minimizer:
             if some is None:
                 return
             yield some
-            idle = some.idle
+            idle = self._inner(some.idle)
+
+    def _inner(self, names: Collection[str]) -> frozenset[str]:
+        """Those of the names that are inner values with an inferred type."""
+        return frozenset(names).intersection(self.annotation.tensors).difference(self.graph.outputs)
 
     def _reordering(self, best: _Prediction) -> Iterator[_Prediction]:
         """Files with the declarations of the best one, and other orders of the nodes."""
@@ -167,7 +201,7 @@ class Minimizer:
             if indices not in seen:
                 seen.add(indices)
                 prediction = self._predict(attrs.evolve(best.choice, order=indices))
-                if prediction is not None and prediction.rank < best.rank:
+                if prediction is not None and prediction.gains_on(best):
                     yield prediction
 
     # -- prediction --------------------------------------------------------------------------------------------------
@@ -194,7 +228,7 @@ class Minimizer:
         """The inference of a file, as it is."""
         from shapeinf.formats.onnx.writer import rewrite
 
-        options = WriteOptions(annotate=choice.annotate, typed=choice.typed, order=choice.order)
+        options = WriteOptions(annotate=choice.annotate, order=choice.order)
         graph = rewrite(self.graph, choice.annotation(self.annotation), options)
         compiled = compile_graph(graph, self.session.compiled.registry)
         return attrs.evolve(self.session, compiled=compiled).run().inference
@@ -228,7 +262,11 @@ def _is_exceeded(term: DimSize, bare: Peak, memory: RuntimeMemory) -> bool:
     known = memory.labels.keys()
     if isinstance(size, Dimension) and not size.symbols() <= known:
         return False
-    return any((memory.store.interval(other - size).lo or -1) >= 0 or other == size for other in bare.sizes)
+    return any(_is_least(memory.store.interval(other - size).lo) for other in bare.sizes)
+
+
+def _is_least(bound: int | None) -> bool:
+    return bound is not None and bound >= 0
 
 
 def _compared_sizes(memory: RuntimeMemory, sizes: Mapping[str, int]) -> list[dict[str, int]]:
