@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
     from shapeinf.explain.unknowns import UnknownGroups
+    from shapeinf.formats.minimized import MinimizedMemory
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
-    from shapeinf.memory.runtimes.minimized import MinimizedMemory
     from shapeinf.memory.runtimes.protocol import RuntimeOptions
     from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
     from shapeinf.pickled_result import Coverage

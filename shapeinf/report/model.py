@@ -9,7 +9,7 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dimension, Interval
-from shapeinf.memory.runtimes.minimized import MinimizedMemory
+from shapeinf.formats.minimized import MinimizedMemory
 from shapeinf.pickled_result import Coverage
 from shapeinf.report.tensor_rows import DimRecord, TensorQuery, TensorRecord, TensorRows
 from shapeinf.result import Result

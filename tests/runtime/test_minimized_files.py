@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from shapeinf import infer_shapes
-from shapeinf.memory.runtimes.minimized import MinimizedMemory
+from shapeinf.formats.minimized import MinimizedMemory, RunBytes
 from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions, counter_obstacle
 from shapeinf.runtime.feeds import feeds
 from tests.runtime.corpus import MISSING, TRUTHS, corpus_cases, runs
@@ -100,7 +100,7 @@ def test_a_built_model_needs_less(label: str, counter: AllocationCounter, tmp_pa
     memory = minimized(path, target, {"n": 4096})
     arrays = inputs_at(path, {"n": 4096}, {})
     bare, file = measured(counter, path, arrays), measured(counter, target, arrays)
-    assert (memory.bare.first, memory.bare.later, memory.file.first, memory.file.later) == (*bare[1:], *file[1:])
+    assert (memory.original, memory.file) == (RunBytes(*bare[1:]), RunBytes(*file[1:]))
     assert file[0] <= bare[0] and file[1] < 0.9 * bare[1]
     assert memory.reordered == (label == "branches")
 
@@ -160,7 +160,7 @@ def test_a_file_of_numbered_chains_is_the_bare_file(tmp_path: Path) -> None:
     path, saved, target = built("in place", tmp_path), tmp_path / "saved.onnx", tmp_path / "m.onnx"
     infer_shapes(path).save(saved)
     memory = minimized(saved, target, {"n": 4096})
-    assert memory.file == memory.bare
+    assert memory.file == memory.original
     assert infer_shapes(target).graph.planned.keys() == {"d", "e"}
     assert str(infer_shapes(target).tensors["d"].shape) == "[n, 4]"
 
@@ -172,7 +172,7 @@ def test_a_model_that_onnxruntime_does_not_load_is_predicted_as_it_is(tmp_path: 
     path = tmp_path / "bare.onnx"
     onnx.save(model, path)
     memory = minimized(path, tmp_path / "m.onnx", {"n": 64})
-    assert not memory.optimized and "own" in memory.cause and memory.file.first <= memory.bare.first
+    assert not memory.optimized and "own" in memory.cause and memory.file.first <= memory.original.first
     assert "the model as it is" in str(memory)
 
 

@@ -166,16 +166,16 @@ class _Writer:
         numbers: dict[str, int] = {}
         if self.annotate == "chains":
             numbers = self.number_chains(graph, {name: tensors[name] for name in written})
-        places = None if order is None else iter(self.places(pos, end, order))
+        ordered = None if order is None else iter(self.ordered_nodes(pos, end, order))
         node = 0
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             nonlocal node
             if number == pb.GRAPH_NODE and kind == BYTES:
                 node += 1
-                if places is None:
+                if ordered is None:
                     return self.graph_node(graph.nodes[node - 1], start, stop, annotation)
-                index, start, stop = next(places)
+                index, start, stop = next(ordered)
                 edited = self.graph_node(graph.nodes[index], start, stop, annotation)
                 return message_pieces(number, [(start, stop)]) if edited is None else edited
             if number == pb.GRAPH_INITIALIZER and kind == BYTES and annotation.constants:
@@ -193,14 +193,14 @@ class _Writer:
         values = (self.value(pb.GRAPH_VALUE_INFO, name, tensors[name], numbers.get(name)) for name in written)
         return [*pieces, b"".join(values)]
 
-    def places(self, pos: int, end: int, order: Sequence[int]) -> list[tuple[int, int, int]]:
+    def ordered_nodes(self, pos: int, end: int, order: Sequence[int]) -> list[tuple[int, int, int]]:
         """The indices, starts and ends of the nodes of a graph in this order."""
-        found = [
+        ranges = [
             (start, stop)
             for number, kind, start, stop in fields(self.buffer, pos, end)
             if number == pb.GRAPH_NODE and kind == BYTES
         ]
-        return [(index, *found[index]) for index in order]
+        return [(index, *ranges[index]) for index in order]
 
     def graph_node(self, node: Node, start: int, stop: int, annotation: Annotation) -> list[Piece] | None:
         """A node with annotated bodies, or a constant with new contents, as a field; None for one that stays."""

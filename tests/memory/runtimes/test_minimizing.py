@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from shapeinf import infer_shapes
 from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.errors import Contradiction, ShapeInferenceError, UnknownNameError
-from shapeinf.memory.runtimes.minimized import MinimizedMemory, RunBytes
+from shapeinf.formats.minimized import MinimizedMemory, RunBytes
 from shapeinf.memory.runtimes.onnxruntime.file_orders import file_order
 from tests.memory.runtimes.test_onnxruntime_laws import graphs
 from tests.vectors import PROJECT

@@ -1,8 +1,8 @@
 """Orders of the nodes in a file with which onnxruntime may run them in an order that needs less memory.
 
 A session runs nodes depth first, see `order`: of several producers the last one in the file runs first. So a file that
-has early nodes as late as their readers allow is run nearly in the order that was meant; what a session makes of it is
-predicted anew.
+has early nodes as late as their readers allow runs nearly in the wanted order; what a session does with it is predicted
+anew.
 """
 
 from __future__ import annotations

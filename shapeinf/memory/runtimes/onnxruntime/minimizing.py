@@ -21,11 +21,11 @@ from shapeinf.expr import Dimension, DimSize, format_dim
 from shapeinf.expr.parsing import parse_dim
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import Annotate, WriteOptions
+from shapeinf.formats.minimized import Declarations, MinimizedMemory, RunBytes
 from shapeinf.formats.onnx.chains import shared_values
 from shapeinf.graph import Graph
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.peak.query import SizeQuery
-from shapeinf.memory.runtimes.minimized import Declarations, MinimizedMemory, RunBytes
 from shapeinf.memory.runtimes.onnxruntime.file_orders import file_order, node_orders
 from shapeinf.memory.runtimes.protocol import RuntimeOptions
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory, runtime_memory
@@ -73,7 +73,7 @@ class FileChoice:
         return Annotation({name: info for name, info in annotation.tensors.items() if name in self.typed})
 
 
-BARE = FileChoice("none")
+ORIGINAL = FileChoice("none")
 
 
 @attrs.frozen
@@ -90,9 +90,9 @@ class _Prediction:
     terms: tuple[DimSize, ...]
     idle: frozenset[str]
 
-    def rank(self, bare: _Prediction) -> tuple[float, ...]:
+    def rank(self, original: _Prediction) -> tuple[float, ...]:
         """Less is better: the first run at the first sizes, then at the others, the later run, fewer declarations."""
-        others = sum(ours / theirs for ours, theirs in zip(self.first, bare.first, strict=True) if theirs)
+        others = sum(ours / theirs for ours, theirs in zip(self.first, original.first, strict=True) if theirs)
         return self.first[0], others, self.later, _PREFERENCE.index(self.choice.declared)
 
     def gains_on(self, other: _Prediction) -> bool:
@@ -133,48 +133,48 @@ class Minimizer:
         self.annotation = annotation
         self.graph: Graph = session.compiled.graph
         self.cause = ""
-        plain = self._memory(self._inference(BARE))
+        plain = self._memory(self._inference(ORIGINAL))
         self.sizes = _compared_sizes(plain, sizes)
         try:
-            self.bare_memory = self._optimized(self._inference(BARE))
+            self.original_memory = self._optimized(self._inference(ORIGINAL))
         except (MissingPackageError, ModelError) as error:
             self.cause = " ".join(str(error).split())
-            self.bare_memory = plain
+            self.original_memory = plain
 
     def run(self) -> tuple[FileChoice, MinimizedMemory]:
         """The best file, and its memory."""
-        bare = self._predict(BARE)
-        assert bare is not None, "the sizes are those of the bare file"
-        best = self._better([bare, *self._declaring(bare)], bare)
-        best = self._better([best, *self._reordering(best)], bare)
+        original = self._predict(ORIGINAL)
+        assert original is not None, "the sizes are those of the bare file"
+        best = self._better([original, *self._declaring(original)], original)
+        best = self._better([best, *self._reordering(best)], original)
         return best.choice, MinimizedMemory(
             runtime=RUNTIME,
             optimized=not self.cause,
             cause=self.cause,
             sizes=tuple(self.sizes),
             file=RunBytes(best.first[0], best.later),
-            bare=RunBytes(bare.first[0], bare.later),
-            proven=best is bare or self._is_proven(best),
+            original=RunBytes(original.first[0], original.later),
+            proven=best is original or self._is_proven(best),
             declared=best.choice.declared,
             reordered=best.choice.order is not None,
         )
 
-    def _better(self, predictions: Sequence[_Prediction], bare: _Prediction) -> _Prediction:
-        return min((p for p in predictions if p.needs_no_more(bare)), key=lambda p: p.rank(bare))
+    def _better(self, predictions: Sequence[_Prediction], original: _Prediction) -> _Prediction:
+        return min((p for p in predictions if p.needs_no_more(original)), key=lambda p: p.rank(original))
 
     # -- candidates --------------------------------------------------------------------------------------------------
 
-    def _declaring(self, bare: _Prediction) -> Iterator[_Prediction]:
+    def _declaring(self, original: _Prediction) -> Iterator[_Prediction]:
         """Files with other declarations: all of them, where these leave nothing to gain, else fewer ones, too."""
         everything = self._predict(FileChoice("chains"))
         if everything is not None:
             yield everything
-            if everything.needs_no_more(bare) and not everything.idle:
+            if everything.needs_no_more(original) and not everything.idle:
                 return
         shared = typed = shared_values(self.graph.nodes, self.annotation.tensors)
         choices = [FileChoice("outputs"), *([FileChoice("shared", shared)] if shared else [])]
         yield from filter(None, map(self._predict, choices))
-        idle = self._inner(bare.idle)
+        idle = self._inner(original.idle)
         for _ in range(MAX_ROUNDS):
             if idle <= typed:
                 return
@@ -247,13 +247,13 @@ class Minimizer:
 
     def _is_proven(self, best: _Prediction) -> bool:
         """Whether each term of the peak is at most one of the bare file, at all sizes."""
-        bare = self.bare_memory.peak
-        if max(len(best.terms), len(bare.sizes)) > MAX_TERMS:
+        original = self.original_memory.peak
+        if max(len(best.terms), len(original.sizes)) > MAX_TERMS:
             return False
-        return all(_is_exceeded(term, bare, self.bare_memory) for term in best.terms)
+        return all(_is_exceeded(term, original, self.original_memory) for term in best.terms)
 
 
-def _is_exceeded(term: DimSize, bare: Peak, memory: RuntimeMemory) -> bool:
+def _is_exceeded(term: DimSize, original: Peak, memory: RuntimeMemory) -> bool:
     """Whether a term of another inference is at most one of a peak; names of the dims of inputs are the same."""
     try:
         size = parse_dim(format_dim(term), memory.store.scope) if isinstance(term, Dimension) else term
@@ -262,7 +262,7 @@ def _is_exceeded(term: DimSize, bare: Peak, memory: RuntimeMemory) -> bool:
     known = memory.labels.keys()
     if isinstance(size, Dimension) and not size.symbols() <= known:
         return False
-    return any(_is_least(memory.store.interval(other - size).lo) for other in bare.sizes)
+    return any(_is_least(memory.store.interval(other - size).lo) for other in original.sizes)
 
 
 def _is_least(bound: int | None) -> bool:

@@ -1,4 +1,4 @@
-"""`MinimizedMemory`: what a file that was written for little memory in a runtime needs, beside the bare file."""
+"""`MinimizedMemory`: the predicted memory of a file that was written for a runtime, and of the file that was read."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class MinimizedMemory:
         runtime: the runtime.
         optimized: whether the files are predicted as a session with all optimizations runs them; else as they are.
         cause: why they are predicted as they are; else empty.
-        sizes: the sizes of dims at which files were compared; the first ones are those of `file` and `bare`.
+        sizes: the sizes of dims at which files were compared; the first ones are those of `file` and `original`.
         file: the written file.
-        bare: the file that was read.
+        original: the file that was read.
         proven: whether the peak of a first run is proven to be no larger than that of the bare file at all sizes.
         declared: which types of computed values are written.
         reordered: whether nodes have another order than in the file that was read.
@@ -52,7 +52,7 @@ class MinimizedMemory:
     cause: str
     sizes: tuple[dict[str, int], ...]
     file: RunBytes
-    bare: RunBytes
+    original: RunBytes
     proven: bool
     declared: Declarations
     reordered: bool
@@ -62,8 +62,9 @@ class MinimizedMemory:
         at = ", ".join(f"{name}={size}" for name, size in self.sizes[0].items())
         first = f"{self.runtime} needs {format_bytes(self.file.first)}{f' at {at}' if at else ''}"
         later = f"in later runs {format_bytes(self.file.later)}"
-        pairs = ((first, self.file.first, self.bare.first), (later, self.file.later, self.bare.later))
-        return "\n".join([", ".join(f"{text} ({_gain(file, bare)})" for text, file, bare in pairs), self._scope()])
+        pairs = ((first, self.file.first, self.original.first), (later, self.file.later, self.original.later))
+        gains = ", ".join(f"{text} ({_gain(file, original)})" for text, file, original in pairs)
+        return f"{gains}\n{self._scope()}"
 
     def _scope(self) -> str:
         """For which sizes and sessions the file needs no more memory."""
@@ -77,8 +78,8 @@ class MinimizedMemory:
         return f"predicted for {session}: a first run {sizes} needs no more than with the bare file"
 
 
-def _gain(file: int, bare: int) -> str:
-    if file == bare:
+def _gain(file: int, original: int) -> str:
+    if file == original:
         return "as the bare file"
-    percent = 100 * (file - bare) / max(bare, 1)
-    return f"bare file {format_bytes(bare)}, {percent:+{'.0f' if abs(percent) >= 1 else '.1g'}} %"
+    percent = 100 * (file - original) / max(original, 1)
+    return f"bare file {format_bytes(original)}, {percent:+{'.0f' if abs(percent) >= 1 else '.1g'}} %"
