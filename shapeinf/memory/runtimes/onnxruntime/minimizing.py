@@ -78,15 +78,14 @@ ORIGINAL = FileChoice("none")
 
 @attrs.frozen
 class _Prediction:
-    """The bytes of a file: of first runs by sizes, of a later run at the first sizes, and of first runs as it is.
+    """The bytes of a file: of first runs, in the order of the sizes, and of a later run at the first sizes.
 
-    `idle` are the values in the buffers that no value needs at the peak.
+    `terms` are those of the peak of a first run; `idle` are the values in the buffers that no value needs at the peak.
     """
 
     choice: FileChoice
     first: tuple[int, ...]
     later: int
-    plain: tuple[int, ...]
     terms: tuple[DimSize, ...]
     idle: frozenset[str]
 
@@ -103,8 +102,11 @@ class _Prediction:
 
     def needs_no_more(self, other: _Prediction) -> bool:
         """Whether no first run needs more memory than with another file, nor the later run."""
-        firsts = zip((*self.first, *self.plain), (*other.first, *other.plain), strict=True)
-        return all(ours <= theirs for ours, theirs in firsts) and self.later <= other.later
+        return _are_at_most(self.first, other.first) and self.later <= other.later
+
+
+def _are_at_most(first: Sequence[int], second: Sequence[int]) -> bool:
+    return all(a <= b for a, b in zip(first, second, strict=True))
 
 
 def minimize_memory(
@@ -135,6 +137,10 @@ class Minimizer:
         self.cause = ""
         plain = self._memory(self._inference(ORIGINAL))
         self.sizes = _compared_sizes(plain, sizes)
+        self.plain = self._first_runs(plain)
+        """The first runs of the bare file as it is."""
+        self._accepted = {ORIGINAL}
+        """The files that need no more as they are."""
         try:
             self.original_memory = self._optimized(self._inference(ORIGINAL))
         except (MissingPackageError, ModelError) as error:
@@ -145,8 +151,8 @@ class Minimizer:
         """The best file, and its memory."""
         original = self._predict(ORIGINAL)
         assert original is not None, "the sizes are those of the bare file"
-        best = self._better([original, *self._declaring(original)], original)
-        best = self._better([best, *self._reordering(best)], original)
+        best = self._best([original, *self._declaring(original)], original)
+        best = self._best([best, *self._reordering(best)], original)
         return best.choice, MinimizedMemory(
             runtime=RUNTIME,
             optimized=not self.cause,
@@ -159,8 +165,19 @@ class Minimizer:
             reordered=best.choice.order is not None,
         )
 
-    def _better(self, predictions: Sequence[_Prediction], original: _Prediction) -> _Prediction:
-        return min((p for p in predictions if p.needs_no_more(original)), key=lambda p: p.rank(original))
+    def _best(self, predictions: Sequence[_Prediction], original: _Prediction) -> _Prediction:
+        """The best file of those that need no more memory than the bare one, which is among them."""
+        ranked = sorted((p for p in predictions if p.needs_no_more(original)), key=lambda p: p.rank(original))
+        return next(prediction for prediction in ranked if self._is_accepted(prediction.choice))
+
+    def _is_accepted(self, choice: FileChoice) -> bool:
+        """Whether first runs of a file as it is need no more memory than those of the bare file."""
+        if self.cause or choice in self._accepted:
+            return True
+        if not _are_at_most(self._first_runs(self._memory(self._inference(choice))), self.plain):
+            return False
+        self._accepted.add(choice)
+        return True
 
     # -- candidates --------------------------------------------------------------------------------------------------
 
@@ -191,8 +208,7 @@ class Minimizer:
 
     def _reordering(self, best: _Prediction) -> Iterator[_Prediction]:
         """Files with the declarations of the best one, and other orders of the nodes."""
-        inference = self._inference(best.choice)
-        memory = self._memory_that_runs(inference)
+        memory = self._memory_that_runs(self._inference(best.choice))
         running = memory.inference.compiled
         seen = {tuple(range(len(self.graph.nodes)))}
         for order in node_orders(running, memory.peak.buffers_at(self.sizes[0])):
@@ -209,20 +225,15 @@ class Minimizer:
     def _predict(self, choice: FileChoice) -> _Prediction | None:
         """The memory of a file; None where onnxruntime does not load it, or a size is not known."""
         try:
-            inference = self._inference(choice)
-            memory = self._memory_that_runs(inference)
-            plain = memory if self.cause else self._memory(inference)
+            memory = self._memory_that_runs(self._inference(choice))
             run = memory.at(self.sizes[0])
-            return _Prediction(
-                choice,
-                tuple([memory.peak.at(sizes).bytes for sizes in self.sizes]),
-                run.later,
-                tuple([plain.peak.at(sizes).bytes for sizes in self.sizes]),
-                memory.peak.sizes,
-                frozenset([name for buffer, _ in run.idle for name in buffer.values]),
-            )
+            idle = frozenset([name for buffer, _ in run.idle for name in buffer.values])
+            return _Prediction(choice, self._first_runs(memory), run.later, memory.peak.sizes, idle)
         except ShapeInferenceError:
             return None
+
+    def _first_runs(self, memory: RuntimeMemory) -> tuple[int, ...]:
+        return tuple([memory.peak.at(sizes).bytes for sizes in self.sizes])
 
     def _inference(self, choice: FileChoice) -> Inference:
         """The inference of a file, as it is."""
