@@ -69,13 +69,10 @@ class MinimizedMemory:
     def _scope(self) -> str:
         """For which sizes and sessions the file needs no more memory."""
         session = "a session with all optimizations" if self.optimized else f"the model as it is ({self.cause})"
-        if self.proven:
-            sizes = "at all sizes"
-        elif len(self.sizes) > 1:
-            sizes = f"at {len(self.sizes)} choices of sizes"
-        else:
-            sizes = "at these sizes" if self.sizes[0] else "of the model"
-        return f"predicted for {session}: a first run {sizes} needs no more than with the bare file"
+        count = len(self.sizes)
+        compared = f" at {count} choices of sizes" if count > 1 else " at these sizes" if self.sizes[0] else ""
+        where = " at any size" if self.proven and self.sizes[0] else compared
+        return f"predicted for {session}: no first run{where} needs more than with the bare file"
 
 
 def _gain(file: int, original: int) -> str:

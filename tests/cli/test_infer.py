@@ -234,9 +234,9 @@ def test_a_file_for_little_memory(tmp_path: Path) -> None:
     done = run(path, "--bind", "n=4096", "-o", target, "--minimize-memory", "onnxruntime", "--json")
     assert done.exit_code == 0
     saved, gain, scope = done.stderr.splitlines()
-    assert saved.startswith("saved ") and "at n=4096 (bare file 128 KiB, -50 %)" in gain and "at all sizes" in scope
+    assert saved.startswith("saved ") and "at n=4096 (bare file 128 KiB, -50 %)" in gain and "at any size" in scope
     data = json.loads(done.stdout)
-    assert data["memory"]["declared"] == "chains" and data["memory"]["sizes"] == [{"n": 4096}]
+    assert data["memory"]["declared"] == "chains" and data["memory"]["sizes"][0] == {"n": 4096}
     assert data["memory"]["file"]["first"] < 0.6 * data["memory"]["original"]["first"]
     assert data["tensors"]["d"]["shape"] == [4096, 4]
     values = {v.name: v.type.tensor_type.shape.dim for v in onnx.load(target).graph.value_info}

@@ -9,7 +9,7 @@ declare only values whose texts have an effect in the plan, and files with anoth
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -24,6 +24,7 @@ from shapeinf.formats.files import Annotate, WriteOptions
 from shapeinf.formats.minimized import Declarations, MinimizedMemory, RunBytes
 from shapeinf.formats.onnx.chains import shared_values
 from shapeinf.graph import Graph
+from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.runtimes.onnxruntime.file_orders import file_order, node_orders
@@ -37,6 +38,8 @@ MAX_ROUNDS = 3
 """The most times that the values in buffers that nothing needs at the peak get declarations."""
 MAX_DRAWN = 16
 """The bindings of sizes from which those to compare at are chosen."""
+MAX_SKEWED = 2
+"""The bindings among these in which one dim is much larger than the others."""
 LEAST_GAIN = 0.01
 """The part of the memory that another order of the nodes saves at least."""
 MAX_TERMS = 40
@@ -78,35 +81,43 @@ ORIGINAL = FileChoice("none")
 
 @attrs.frozen
 class _Prediction:
-    """The bytes of a file: of first runs, in the order of the sizes, and of a later run at the first sizes.
+    """The bytes of a file: of first runs, in the order of the sizes, and of later ones at those that count for them.
 
     `terms` are those of the peak of a first run; `idle` are the values in the buffers that no value needs at the peak.
     """
 
     choice: FileChoice
     first: tuple[int, ...]
-    later: int
+    later: tuple[int, ...]
     terms: tuple[DimSize, ...]
     idle: frozenset[str]
 
     def rank(self, original: _Prediction) -> tuple[float, ...]:
-        """Less is better: the first run at the first sizes, then at the others, the later run, fewer declarations."""
-        others = sum(ours / theirs for ours, theirs in zip(self.first, original.first, strict=True) if theirs)
-        return self.first[0], others, self.later, _PREFERENCE.index(self.choice.declared)
+        """Less is better: first runs, at the first sizes and then at the others, later runs, fewer declarations."""
+        first, later = _ratios(self.first, original.first), _ratios(self.later, original.later)
+        return first[0], sum(first), later[0], sum(later), _PREFERENCE.index(self.choice.declared)
 
     def gains_on(self, other: _Prediction) -> bool:
         """Whether a first run, or else a later one, needs notably less than with another file at the first sizes."""
         if self.first[0] == other.first[0]:
-            return self.later < other.later * (1 - LEAST_GAIN)
+            return self.later[0] < other.later[0] * (1 - LEAST_GAIN)
         return self.first[0] < other.first[0] * (1 - LEAST_GAIN)
 
     def needs_no_more(self, other: _Prediction) -> bool:
-        """Whether no first run needs more memory than with another file, nor the later run."""
-        return _are_at_most(self.first, other.first) and self.later <= other.later
+        """Whether no first run needs more memory than with another file, nor a later one at the first sizes.
+
+        At the others that count later runs need no more on average: how a block is packed differs from size to size.
+        """
+        later = _ratios(self.later, other.later)
+        return _are_at_most(self.first, other.first) and later[0] <= 1 and sum(later) <= len(later)
 
 
 def _are_at_most(first: Sequence[int], second: Sequence[int]) -> bool:
     return all(a <= b for a, b in zip(first, second, strict=True))
+
+
+def _ratios(first: Sequence[int], second: Sequence[int]) -> list[float]:
+    return [a / b if b else float(a > 0) for a, b in zip(first, second, strict=True)]
 
 
 def minimize_memory(
@@ -137,6 +148,8 @@ class Minimizer:
         self.cause = ""
         plain = self._memory(self._inference(ORIGINAL))
         self.sizes = _compared_sizes(plain, sizes)
+        self.later_sizes = 1 if sizes else len(self.sizes)
+        """At how many of the sizes later runs count: at the first ones only where these are the user's."""
         self.plain = self._first_runs(plain)
         """The first runs of the bare file as it is."""
         self._accepted = {ORIGINAL}
@@ -158,8 +171,8 @@ class Minimizer:
             optimized=not self.cause,
             cause=self.cause,
             sizes=tuple(self.sizes),
-            file=RunBytes(best.first[0], best.later),
-            original=RunBytes(original.first[0], original.later),
+            file=RunBytes(best.first[0], best.later[0]),
+            original=RunBytes(original.first[0], original.later[0]),
             proven=best is original or self._is_proven(best),
             declared=best.choice.declared,
             reordered=best.choice.order is not None,
@@ -226,11 +239,12 @@ class Minimizer:
         """The memory of a file; None where onnxruntime does not load it, or a size is not known."""
         try:
             memory = self._memory_that_runs(self._inference(choice))
-            run = memory.at(self.sizes[0])
-            idle = frozenset([name for buffer, _ in run.idle for name in buffer.values])
-            return _Prediction(choice, self._first_runs(memory), run.later, memory.peak.sizes, idle)
+            runs = [memory.at(sizes) for sizes in self.sizes]
         except ShapeInferenceError:
             return None
+        first, later = tuple([run.first.bytes for run in runs]), tuple([run.later for run in runs[: self.later_sizes]])
+        idle = frozenset([name for buffer, _ in runs[0].idle for name in buffer.values])
+        return _Prediction(choice, first, later, memory.peak.sizes, idle)
 
     def _first_runs(self, memory: RuntimeMemory) -> tuple[int, ...]:
         return tuple([memory.peak.at(sizes).bytes for sizes in self.sizes])
@@ -248,11 +262,11 @@ class Minimizer:
         return self._memory(inference) if self.cause else self._optimized(inference)
 
     def _memory(self, inference: Inference) -> RuntimeMemory:
-        return RuntimeMemory(inference, RUNTIME, RuntimeOptions())
+        return RuntimeMemory(inference, RUNTIME, RuntimeOptions(arena=False))
 
     def _optimized(self, inference: Inference) -> RuntimeMemory:
         """The memory of what a session with all optimizations runs of a file."""
-        return runtime_memory(inference, self.session, RUNTIME, RuntimeOptions(optimize="all"), WORK)
+        return runtime_memory(inference, self.session, RUNTIME, RuntimeOptions(arena=False, optimize="all"), WORK)
 
     # -- all sizes ---------------------------------------------------------------------------------------------------
 
@@ -281,24 +295,37 @@ def _is_least(bound: int | None) -> bool:
 
 
 def _compared_sizes(memory: RuntimeMemory, sizes: Mapping[str, int]) -> list[dict[str, int]]:
-    """The sizes at which files are compared: the user's, with usual ones of the other dims, and far ends of them."""
+    """The sizes at which files are compared: the user's, with usual sizes of the other dims, and then other ones.
+
+    Raises UnknownNameError and Contradiction for the user's sizes, ShapeInferenceError where no usual sizes are legal.
+    """
     store = SizeQuery(memory.store, memory.labels).bind(sizes)
-    open_dims = [symbol for symbol in memory.labels if store.canon(symbol) is symbol]
+    open_dims = _open_dims(memory, store)
     if not open_dims:
-        memory.at(sizes)
-        return [dict(sizes)]
-    usual = list(itertools.islice(usual_bindings(store, open_dims, ()), MAX_DRAWN))
-    skewed = itertools.islice(skewed_bindings(store, open_dims, ()), 2)
+        memory.peak.at(sizes)
+    usual = _labeled(memory, memory.store, usual_bindings)
     ends = sorted(usual, key=lambda binding: sum(binding.values()))
-    chosen: list[dict[str, int]] = []
-    for binding in [*usual[:2], *ends[:1], *ends[-1:], *skewed]:
-        named = {**sizes, **{memory.labels[symbol]: binding[symbol.name] for symbol in open_dims}}
-        if named not in chosen and _is_legal(memory, named):
-            chosen.append(named)
-    if not chosen:
+    others = [*usual[:2], *ends[:1], *ends[-1:], *_labeled(memory, memory.store, skewed_bindings)[:MAX_SKEWED]]
+    first = [{**sizes, **binding} for binding in _labeled(memory, store, usual_bindings)]
+    legal = [next((binding for binding in first if _is_legal(memory, binding)), None)]
+    if legal[0] is None:
         names = ", ".join(memory.labels[symbol] for symbol in open_dims)
         raise ShapeInferenceError(f"no usual sizes of {names} are legal: specify sizes at which to compare memory")
-    return chosen
+    legal += [binding for binding in others if _is_legal(memory, binding)]
+    return [dict(pairs) for pairs in dict.fromkeys(tuple(binding.items()) for binding in legal if binding is not None)]
+
+
+def _open_dims(memory: RuntimeMemory, store: ShapeStore) -> list[Dimension]:
+    return [symbol for symbol in memory.labels if store.canon(symbol) is symbol]
+
+
+def _labeled(
+    memory: RuntimeMemory, store: ShapeStore, draw: Callable[..., Iterator[Mapping[str, int]]]
+) -> list[dict[str, int]]:
+    """The first sizes that `draw` has for the dims without a size, by their labels; a single empty one without dims."""
+    open_dims = _open_dims(memory, store)
+    drawn = itertools.islice(draw(store, open_dims, ()), MAX_DRAWN) if open_dims else [{}]
+    return [{memory.labels[symbol]: binding[symbol.name] for symbol in open_dims} for binding in drawn]
 
 
 def _is_legal(memory: RuntimeMemory, sizes: Mapping[str, int]) -> bool:
