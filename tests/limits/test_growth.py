@@ -10,6 +10,7 @@ from onnx import TensorProto, helper
 from shapeinf import Result, infer_shapes
 from shapeinf.checks import api as checks_api
 from shapeinf.checks import check, numeric_runs
+from shapeinf.engine import garbage
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.runs import walk_runs
 from shapeinf.engine.schema_violations import SchemaViolations
@@ -152,3 +153,16 @@ def test_a_long_query_pauses_the_garbage_collector(monkeypatch):
     gc.enable()
     check(infer_shapes(conditionals(1), declared="check"))
     assert enabled == [False] and gc.isenabled()
+
+
+def test_frozen_objects_of_a_program_stay_frozen_and_are_counted_once(monkeypatch):
+    """Counting visits each of them: in a server with millions it would take longer than an inference."""
+    pace = garbage._Pace()
+    monkeypatch.setattr(garbage, "_pace", pace)
+    counts = []
+    monkeypatch.setattr(garbage.gc, "get_freeze_count", lambda: counts.append(1) or 7)
+    monkeypatch.setattr(garbage.gc, "freeze", None)
+    for _ in range(3):
+        with garbage.pause_garbage_collection():
+            pass
+    assert counts == [1] and pace.created == 0
