@@ -343,9 +343,11 @@ class Result:
         the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others
         that are compared. The result is what both files need. Everything else of the model stays.
 
-        Warns (MissingDataWarning) where they do not exist. Raises ModelError where they cannot be referred to from the
-        folder of the target, or not be read, and where a file cannot be written; LimitError for more than 2 GB in one
-        file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
+        Warns (MissingDataWarning) where files with weights do not exist. Raises ModelError where these cannot be
+        referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for
+        more than 2 GB in one file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no
+        file can state that. With `minimize_memory`: UnknownNameError for another runtime or dim, Contradiction for
+        sizes that are not legal, ShapeInferenceError for a model of another format and for `annotate`.
         """
         if self.assumptions:
             only = ", ".join(self.assumptions)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from math import inf
 
 import attrs
 
 from shapeinf.engine.compiled import compile_graph
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import Session
-from shapeinf.errors import DimSyntaxError, MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
+from shapeinf.errors import DimSyntaxError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, DimSize, format_dim
 from shapeinf.expr.parsing import parse_dim
 from shapeinf.formats.annotation import Annotation
@@ -83,13 +84,14 @@ ORIGINAL = FileChoice("none")
 class _Prediction:
     """The bytes of a file: of first runs, in the order of the sizes, and of later ones at those that count for them.
 
-    `terms` are those of the peak of a first run; `idle` are the values in the buffers that no value needs at the peak.
+    `terms` are those of the peak of a first run, None where a size in it is not known; `idle` are the values in the
+    buffers that no value needs at the peak.
     """
 
     choice: FileChoice
     first: tuple[int, ...]
     later: tuple[int, ...]
-    terms: tuple[DimSize, ...]
+    terms: tuple[DimSize, ...] | None
     idle: frozenset[str]
 
     def rank(self, original: _Prediction) -> tuple[float, ...]:
@@ -117,7 +119,7 @@ def _are_at_most(first: Sequence[int], second: Sequence[int]) -> bool:
 
 
 def _ratios(first: Sequence[int], second: Sequence[int]) -> list[float]:
-    return [a / b if b else float(a > 0) for a, b in zip(first, second, strict=True)]
+    return [a / b if b else inf if a else 1.0 for a, b in zip(first, second, strict=True)]
 
 
 def minimize_memory(
@@ -156,7 +158,8 @@ class Minimizer:
         """The files that need no more as they are."""
         try:
             self.original_memory = self._optimized(self._inference(ORIGINAL))
-        except (MissingPackageError, ModelError) as error:
+            self._first_runs(self.original_memory)
+        except ShapeInferenceError as error:  # no onnxruntime, which does not load the model, or sizes are not known
             self.cause = " ".join(str(error).split())
             self.original_memory = plain
 
@@ -244,7 +247,7 @@ class Minimizer:
             return None
         first, later = tuple([run.first.bytes for run in runs]), tuple([run.later for run in runs[: self.later_sizes]])
         idle = frozenset([name for buffer, _ in runs[0].idle for name in buffer.values])
-        return _Prediction(choice, first, later, memory.peak.sizes, idle)
+        return _Prediction(choice, first, later, None if memory.peak.at_least else memory.peak.sizes, idle)
 
     def _first_runs(self, memory: RuntimeMemory) -> tuple[int, ...]:
         return tuple([memory.peak.at(sizes).bytes for sizes in self.sizes])
@@ -273,7 +276,7 @@ class Minimizer:
     def _is_proven(self, best: _Prediction) -> bool:
         """Whether each term of the peak is at most one of the bare file, at all sizes."""
         original = self.original_memory.peak
-        if max(len(best.terms), len(original.sizes)) > MAX_TERMS:
+        if best.terms is None or not original.exact or max(len(best.terms), len(original.sizes)) > MAX_TERMS:
             return False
         return all(_is_exceeded(term, original, self.original_memory) for term in best.terms)
 
