@@ -14,6 +14,7 @@ from shapeinf import infer_shapes
 from shapeinf.formats.minimized import MinimizedMemory, RunBytes
 from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions, counter_obstacle
 from shapeinf.runtime.feeds import feeds
+from shapeinf.runtime.protocol import Refusal
 from tests.runtime.corpus import MISSING, TRUTHS, corpus_cases, runs
 from tests.vectors import PROJECT
 
@@ -184,6 +185,12 @@ def test_a_real_model_needs_no_more(truth: Path, counter: AllocationCounter, tmp
     target = tmp_path / "m.onnx"
     memory = minimized(path, target, binding)
     inputs = inputs_at(path, binding, arrays)
-    bare, file = measured(counter, path, inputs), measured(counter, target, inputs)
+    if any(np.asarray(array).dtype == object for array in inputs.values()):
+        pytest.skip("texts are not counted")
+    try:
+        bare = measured(counter, path, inputs)
+    except Refusal as error:
+        pytest.skip(f"onnxruntime does not run the bare file here: {error}")
+    file = measured(counter, target, inputs)
     print(f"{path.stem}: first {file[1] / bare[1]:.3f}, later {file[2] / bare[2]:.3f}, {memory.declared}")
     assert file[0] <= bare[0] and file[1] <= bare[1]
