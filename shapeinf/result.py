@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
     from shapeinf.explain.unknowns import UnknownGroups
+    from shapeinf.formats.minimized import MinimizedMemory
     from shapeinf.guards import GuardReport
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
@@ -351,7 +352,9 @@ class Result:
         *,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
-    ) -> None:
+        minimize_memory: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> MinimizedMemory | None:
         """Write the model annotated with the inferred shapes, in its own format.
 
         The target is a path; for an NNEF document or a network of PNNX it may be a stream, such as `sys.stdout`. A file
@@ -364,16 +367,36 @@ class Result:
         needs no more memory than without them, with dims of inner values as `height//2@17`, where values with one
         number may share a buffer; "all" writes equal texts for equal dims; "io" writes the types of the outputs only.
 
-        Warns (MissingDataWarning) where they do not exist. Raises ModelError where they cannot be referred to from the
-        folder of the target, or not be read, and where a file cannot be written; LimitError for more than 2 GB in one
-        file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
+        `minimize_memory`, which may be "onnxruntime", chooses the types and the order of the nodes by prediction: with
+        the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others
+        that are compared. The result is what both files need. Everything else of the model stays.
+
+        Warns (MissingDataWarning) where files with weights do not exist. Raises ModelError where these cannot be
+        referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for
+        more than 2 GB in one file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no
+        file can state that. With `minimize_memory`: UnknownNameError for another runtime or dim, Contradiction for
+        sizes that are not legal, ShapeInferenceError for a model of another format and for `annotate`.
         """
         if self.assumptions:
             only = ", ".join(self.assumptions)
             raise ShapeInferenceError(
                 f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
             )
-        save(self.graph, annotation(self.engine.inference), target, external_data, annotate)
+        types = annotation(self.engine.inference)
+        if minimize_memory is None:
+            if sizes is not None:
+                raise ShapeInferenceError("sizes have no effect without minimize_memory")
+            save(self.graph, types, target, external_data, annotate)
+            return None
+        if annotate is not None:
+            raise ShapeInferenceError("annotate has no effect with minimize_memory, which chooses the types")
+        if self.engine.session is None:
+            raise ShapeInferenceError("a what-if run cannot be predicted: infer the model again")
+        from shapeinf.memory.runtimes.onnxruntime.minimizing import minimize_memory as minimize
+
+        choice, minimized = minimize(self.engine.session, types, minimize_memory, sizes or {})
+        save(self.graph, choice.annotation(types), target, external_data, choice.annotate, order=choice.order)
+        return minimized
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other shapes of some inputs; all other shapes and options stay.

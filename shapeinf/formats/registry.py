@@ -182,12 +182,14 @@ class FormatRegistry:
         target: Target,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
+        *,
+        order: Sequence[int] | None = None,
     ) -> None:
         """Write an annotated graph in the format that it was read from.
 
-        `external_data` and `annotate` are the fields of `WriteOptions`; None means their default. Raises
-        ShapeInferenceError for either in a format that has no such choice, UnknownNameError for an unknown value,
-        ModelError if the file cannot be written.
+        `external_data`, `annotate` and `order` are the fields of `WriteOptions`; None means their default.
+        Raises ShapeInferenceError for one of the first two in a format that has no such choice, UnknownNameError for an
+        unknown value, ModelError if the file cannot be written.
         """
         chosen = self.format_of(graph)
         if chosen is None and graph.format:
@@ -207,7 +209,7 @@ class FormatRegistry:
         try:
             files_of(graph).check()
             if chosen.write_with_options is not None:
-                options = WriteOptions(external_data or "keep", annotate or "chains")
+                options = WriteOptions(external_data or "keep", annotate or "chains", order)
                 chosen.write_with_options(graph, annotation, target, options)
             else:
                 chosen.write(graph, annotation, target)

@@ -44,6 +44,13 @@ def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph
     return _read_object(model)
 
 
+def read_edited(data: bytes, files: ReadFiles) -> Graph:
+    """The graph of an edited model in memory, whose weights are in the folder of the model that `files` are of."""
+    graph = _scan(data, "<bytes>", ReadFiles(files.path, data))
+    graph.model = data
+    return graph
+
+
 def _read_object(model: onnx.ModelProto | Any) -> Graph:
     import onnx
 

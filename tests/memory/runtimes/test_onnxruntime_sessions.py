@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
@@ -135,3 +136,27 @@ def test_temporaries_that_are_bounds_make_the_peak_at_most() -> None:
     bound = infer_shapes(onnx.parser.parse_model(text), bind={"h": 4, "w": 4, "a": 8, "b": 8})
     exact = bound.memory(runtime="onnxruntime").peak.at()
     assert not exact.at_most and exact.bytes <= at.bytes
+
+
+IN_PLACE = """<ir_version: 8, opset_import: ["": 17]>
+    g (float[n, 4] x) => (float y) {
+      s = Shape(x)
+      first = ReduceSum<keepdims = 0>(x)
+      d = Expand(first, s)
+      e = Relu(d)
+      y = ReduceSum<keepdims = 0>(e)
+    }"""
+
+
+@pytest.mark.parametrize("as_object", [False, True])
+def test_the_plan_reads_the_numbers_of_chains(as_object: bool, counter: AllocationCounter, tmp_path: Path) -> None:
+    """Of a file that shapeinf wrote: `d` and `e` have equal texts there, which shapes do not show."""
+    bare, path = tmp_path / "bare.onnx", tmp_path / "annotated.onnx"
+    onnx.save(onnx.parser.parse_model(IN_PLACE), bare)
+    infer_shapes(bare).save(path)
+    saved = infer_shapes(onnx.load(path) if as_object else path)
+    assert str(saved.tensors["d"].shape) == "[n, 4]"
+    arrays = {"x": np.zeros((1024, 4), np.float32)}
+    measured = [counter.measure(str(file), arrays).peaks[-1] for file in (bare, path)]
+    predicted = [result.memory(runtime="onnxruntime").peak.at(n=1024).bytes for result in (infer_shapes(bare), saved)]
+    assert predicted == measured and measured[1] < measured[0]
