@@ -55,11 +55,10 @@ class Torch:
 
         Raises ModelError for other models.
         """
-        if graph.dialect == "torch":
-            return TorchProgram(self.package, graph, timeout)
-        if graph.dialect != "pnnx":
+        model = {"torch": TorchProgram, "pnnx": TorchNetwork}.get(graph.dialect)
+        if model is None:
             raise ModelError("only programs of torch.export and PNNX networks run in torch", node=graph.source)
-        return TorchNetwork(self.package, graph, timeout)
+        return model(self.package, graph, timeout)
 
 
 @attrs.frozen

@@ -8,9 +8,14 @@ from typing import Any
 
 import attrs
 
+from opdefs.torch.dialect import torch
 from shapeinf import Result, infer_shapes
+from shapeinf.ops import OpRegistry
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.protocol import ObservedType
+
+
+REGISTRY = OpRegistry(torch)
 
 
 @attrs.frozen
@@ -50,12 +55,13 @@ class Counts:
 def problems(case: Case, counts: Counts) -> Iterator[str]:
     """The contradictions between the runs of a program, and inference and its contract."""
     model = case.program.encode()
-    anywhere = infer_shapes(model, declared="ignore")
+    anywhere = infer_shapes(model, declared="ignore", registry=REGISTRY)
     for run in case.runs:
         sizes = dict(zip(case.axes, run.sizes, strict=True))
         label = f"seed {case.seed} ({case.form}) at {sizes}"
         shapes = _shapes(sizes)
-        here = infer_shapes(model, inputs={k: list(v) for k, v in shapes.items()}, declared="ignore")
+        inputs = {name: list(shape) for name, shape in shapes.items()}
+        here = infer_shapes(model, inputs=inputs, declared="ignore", registry=REGISTRY)
         verdict = here.contract.check().verdict
         counts.runs += 1
         counts.yes += verdict is True

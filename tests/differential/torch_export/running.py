@@ -6,7 +6,7 @@ import json
 import logging
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -20,7 +20,6 @@ logging.getLogger("torch").setLevel(logging.ERROR)  # what it warns of is part o
 
 RUNS = 6
 EDGES = (0, 1, 1, 2, 2, 3, 4, 8)
-DTYPES = "torch."
 
 
 class NotExportedError(Exception):
@@ -30,6 +29,15 @@ class NotExportedError(Exception):
 def make_case(seed: int) -> Case:
     """The program of a seed with its runs. Raises NotExportedError."""
     return case_of(draw(seed), seed)
+
+
+def draw_cases(seeds: Iterable[int]) -> Iterator[Case]:
+    """The programs of these seeds, without those that torch does not export."""
+    for seed in seeds:
+        try:
+            yield make_case(seed)
+        except NotExportedError:
+            continue
 
 
 def case_of(module: Drawn, seed: int) -> Case:
@@ -110,7 +118,7 @@ class _Recorder(torch.fx.Interpreter):
     def run_node(self, n: torch.fx.Node) -> Any:
         result = super().run_node(n)
         if isinstance(result, torch.Tensor) and n.op == "call_function":
-            self.types[n.name] = f"{str(result.dtype).removeprefix(DTYPES)}{list(result.shape)}"
+            self.types[n.name] = f"{str(result.dtype).removeprefix("torch.")}{list(result.shape)}"
         return result
 
 
