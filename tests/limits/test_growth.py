@@ -5,6 +5,7 @@ import gc
 
 import onnx
 import pytest
+from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
@@ -22,8 +23,9 @@ from shapeinf.expr import DimSize, Scope, interval, maximum, printing
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import direction_of
 from shapeinf.expr.nests import join, open_dim, proven_order
+from shapeinf.report.live import render_report
 from shapeinf.solver import budget
-from tests.limits.hostile import functions_in_branches, tower
+from tests.limits.hostile import functions_in_branches, many_inputs, tower
 
 MOST_GROWTH = 1.3
 """The factor by which the work for each item may grow."""
@@ -204,3 +206,14 @@ def test_a_report_infers_twice_only_where_declarations_complete_types(declared, 
     args = ["report", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "r.html")]
     main(args, standalone_mode=False)
     assert len(counted) == inferences
+
+
+def test_a_page_and_a_text_count_the_terms_of_long_formulas(tmp_path):
+    """JSON has all of them."""
+    result = infer_shapes(many_inputs("Concat", 200))
+    elided = f"... ({len(result.cost().total.bytes_read.terms)} terms)"
+    assert elided in render_report(result)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(many_inputs("Concat", 200))
+    text, json = (CliRunner().invoke(main, ["cost", str(path), *form]).stdout for form in ((), ("--json",)))
+    assert elided in text and elided not in json and "M199" in json

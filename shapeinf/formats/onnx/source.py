@@ -11,15 +11,12 @@ from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path, open_regular, read_regular
 from shapeinf.formats.onnx.scanner import scan
 from shapeinf.formats.onnx.tensors import Source
-from shapeinf.formats.protobuf.large_file import LargeFile
+from shapeinf.formats.protobuf.large_file import file_bytes
 from shapeinf.formats.read_files import ReadFiles, read_stream
 from shapeinf.graph import Graph
 
 if TYPE_CHECKING:
     import onnx
-
-LARGE_FILE = 1 << 24
-"""Files of more bytes are read in parts: most of their bytes are weights."""
 
 MAX_TEXT = 1 << 29
 """Bytes of the largest model in a text form, whose parser needs many times as many."""
@@ -82,12 +79,10 @@ def _source(file: BinaryIO, path: str, files: ReadFiles) -> Source:
         files.data = read_stream(file, path)
         return files.data
     files.add(files.path or path, file, status)
-    if status.st_size > LARGE_FILE:
-        return LargeFile(file, status.st_size)
-    data = file.read(status.st_size)
-    if files.keeps(len(data)):
-        files.data = data
-    return data
+    source = file_bytes(file, status.st_size, path)
+    if isinstance(source, bytes) and files.keeps(len(source)):
+        files.data = source
+    return source
 
 
 def _scan(source: Source, where: str, files: ReadFiles | None = None) -> Graph:
