@@ -100,10 +100,9 @@ def _is_text(head: bytes) -> bool:
     return b"\0" not in head and all(32 <= byte < 127 or byte in b"\t\r\n" for byte in head)
 
 
-def _read_text(path: str, text_format: str) -> Graph:
+def load_text(path: str, text_format: str) -> onnx.ModelProto:
+    """The message in a file of a text form. Raises ModelError."""
     import onnx
-
-    from shapeinf.formats.onnx.reader import read_model
 
     try:
         data = read_regular(path, MAX_TEXT)
@@ -112,11 +111,17 @@ def _read_text(path: str, text_format: str) -> Graph:
     try:
         with warnings.catch_warnings():  # onnx warns of its own text form on each use
             warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
-            model = onnx.load_model_from_string(data, format=text_format)
+            return onnx.load_model_from_string(data, format=text_format)
     except Exception as error:  # the parsers of onnx and protobuf have many errors, without a common base
         # onnx's own parser passes on C++'s error for a number with too many digits: an IndexError, "stoll"
         reason = "a number is out of range" if isinstance(error, IndexError) else error
         raise ModelError(f"is not an ONNX model in {text_format} form: {reason}", node=path) from error
+
+
+def _read_text(path: str, text_format: str) -> Graph:
+    from shapeinf.formats.onnx.reader import read_model
+
+    model = load_text(path, text_format)
     graph = read_model(model, ReadFiles(os.path.abspath(path)))
     graph.source = path
     return graph
