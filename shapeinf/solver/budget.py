@@ -21,11 +21,11 @@ from shapeinf.expr import Scope
 WORK = 5_000_000
 """Steps of one query by default: a few seconds in the worst case."""
 
-WORK_OF_COMMAND = 2_500_000
+WORK_OF_COMMAND = 3_000_000
 """Steps of all queries of one command together, without those for each node.
 
 No command on an ordinary model takes as many: `report` of 26 models takes 1.5 million at most, `check` of 108 damaged
-ones more for two of them, whose diagnostics are the same with 2.5 and with 3 million.
+ones more than 3 million for two of them, whose diagnostics are the same with 2.5 million.
 """
 
 WORK_IN_BODIES = 1_000_000
