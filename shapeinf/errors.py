@@ -348,7 +348,7 @@ class OpDefError(ShapeInferenceError, ValueError):
 
 
 class StaleTableError(ShapeInferenceError, RuntimeError):
-    """An index of rules (`rules.txt`) differs from the rules in the source."""
+    """A generated table differs from its source: an index of rules (`rules.txt`), schemas of torch."""
 
     def __init__(self, problem: str, command: str) -> None:
         """The message has the command that writes the table."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
     from shapeinf.explain.unknowns import UnknownGroups
+    from shapeinf.guards import GuardReport
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
     from shapeinf.memory.runtimes.protocol import RuntimeOptions
@@ -178,6 +179,19 @@ class Result:
 
             self._contract = Contract(self.engine.inference)
         return self._contract
+
+    @property
+    def guards(self) -> GuardReport:
+        """The guards of a program of torch.export, and which of them its operators need.
+
+        They are compared with the contract of the program in which every axis of an input is free: what the user
+        specifies of this result has no influence. Raises ShapeInferenceError for a model without guards.
+        """
+        from shapeinf.guards import examine_guards
+
+        if self.engine.session is None:
+            raise ShapeInferenceError("a what-if run has no guards: ask the result that it is of")
+        return examine_guards(self.engine.session)
 
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
         """The provenance of an axis of a tensor: a line for each step, from the tensor back to its first cause.

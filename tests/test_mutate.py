@@ -31,6 +31,7 @@ SOURCE = textwrap.dedent('''
         LIMIT = 2
     def larger(a: int, b: "int" = 0) -> int:
         """Not 3."""
+        pairs = zip((a,), (b,), strict=True)
         print(a, "é")
         assert a < 4
         return a if a > b and not b else -b
@@ -67,6 +68,7 @@ def test_a_seed_chooses_the_same_changes() -> None:
     [
         ("shapeinf/expr/extremum.py", ["tests/properties/test_nests.py", "tests/expr/test_identities.py"]),
         ("shapeinf/formats/protobuf/wire.py", ["tests/formats/test_onnx_messages.py"]),
+        ("opdefs/tf/costs.py", ["tests/cost/test_registry.py"]),
     ],
 )
 def test_the_tests_of_a_file_are_found(path: str, tests: list[str]) -> None:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.expr import DimSize, format_dim
+from shapeinf.graph import Graph, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.memory.runtimes.protocol import RuntimeOptions
 
@@ -39,6 +40,59 @@ def infer_tf(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
     shapes = {entry["name"]: entry["dims"] for entry in inputs if entry["dims"] is not None}
     result = infer_shapes(path, inputs=shapes)
     return {**_rows(result, result.body_tensors), **_rows(result, result.tensors)}
+
+
+def infer_pt2(path: str) -> dict[str, Row]:
+    """Every tensor of a program of torch.export, with sizes in torch's symbols; those in bodies as `true_graph_0/x`."""
+    result = infer_shapes(path)
+    inner = {_torch_path(result.graph, name): info for name, info in result.body_tensors.items()}
+    symbols = {name: symbol for symbol, name in result.graph.dim_aliases.items()}
+    rows = _rows(result, {**inner, **result.tensors})
+    return {name: (dtype, dims and [_torch_dim(d, symbols) for d in dims]) for name, (dtype, dims) in rows.items()}
+
+
+def _torch_dim(dim: Any, symbols: Mapping[str, str]) -> Any:
+    """A size with torch's symbols instead of our names."""
+    if not isinstance(dim, str):
+        return dim
+    return re.sub(r"[^\W\d]\w*", lambda match: symbols.get(match[0], match[0]), dim)
+
+
+def _torch_path(graph: Graph, name: str) -> str:
+    """The name of a value inside of bodies behind the names of their graphs: `true_graph_0/relu`."""
+    for node in graph.nodes:
+        bodies = dict(subgraphs(node.kind))
+        for attribute, body in bodies.items():
+            prefix = f"{node.name}/{attribute}/" if len(bodies) > 1 else f"{node.name}/"
+            if name.startswith(prefix):
+                return f"{body.name}/{_torch_path(body, name.removeprefix(prefix))}"
+    return name
+
+
+def check_pt2(path: str) -> list[str]:
+    """The tensors of a program whose declared sizes differ from those that inference finds."""
+    result = infer_shapes(path, declared="check")
+    return sorted({_torch_path(result.graph, d.tensor) for d in result.diagnostics if d.code == "S120"})
+
+
+def legal_pt2(
+    path: str, asked: Sequence[Mapping[str, Any]], bindings: Sequence[Mapping[str, int]]
+) -> list[bool | None]:
+    """Whether a program runs for these sizes of axes (`x:0`) and these numbers, without the guards of torch."""
+    return [_is_legal(path, binding) for binding in bindings]
+
+
+def _is_legal(path: str, binding: Mapping[str, int]) -> bool | None:
+    specs: dict[str, dict[int, int]] = {}
+    values: dict[str, object] = {}
+    for axis, size in binding.items():
+        argument, _, number = axis.partition(":")
+        name = re.sub(r"\W+", "_", argument).strip("_")  # d['c'][1] is the input d_c_1
+        if number:
+            specs.setdefault(name, {})[int(number)] = size
+        else:
+            values[name] = size
+    return infer_shapes(path, inputs=specs, values=values, declared="ignore").contract.check().verdict
 
 
 def _rows(result: Result, tensors: Mapping[str, TensorInfo]) -> dict[str, Row]:

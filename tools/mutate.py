@@ -33,8 +33,17 @@ MOST_FILES = 12
 """Test files that run for one change at most."""
 SECONDS_A_FILE = 240.0
 """A test file that takes longer, without or with the change, is stopped: the change may have made a loop endless."""
-FOLDERS = {"expr": "properties", "constraints": "properties", "lattice": "properties", "opdefs": "differential"}
-"""The test folder of a package, where it has another name."""
+FOLDERS = {
+    "expr": "properties",
+    "constraints": "properties",
+    "lattice": "properties",
+    "opdefs": "differential",
+    "costs": "cost",
+}
+"""The test folder of a package or module, where it has another name."""
+
+WITHOUT_BEHAVIOR = ("repr", "strict")
+"""Arguments whose value changes no result: what a repr shows, and whether `zip` checks lengths that are equal."""
 
 COMPARISONS = {
     ast.Lt: ("<", "<="),
@@ -159,6 +168,10 @@ class _Places(ast.NodeVisitor):
     def visit_arg(self, node: ast.arg) -> None:
         """Annotations are no places."""
 
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if node.arg not in WITHOUT_BEHAVIOR:
+            self.visit(node.value)
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         for part in (*node.decorator_list, node.args, *node.body):
             self.visit(part)
@@ -222,8 +235,8 @@ def tracked_files(root: Path) -> list[str]:
 def find_tests(root: Path, path: str) -> list[str]:
     """The test files that cover a source file, the most relevant group first, the shortest files of a group first.
 
-    They are those that import it or a name of it, its doctests, those that name an operator that it defines, and those
-    of its package.
+    They are those that import it or a name of it, its doctests and those of a folder with its name, those that name an
+    operator that it defines, and those of its package.
     """
     module = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     package = module.rpartition(".")[0]
@@ -231,13 +244,17 @@ def find_tests(root: Path, path: str) -> list[str]:
     source = (root / path).read_text(encoding="utf-8")
     operators = re.findall(r"""^@?\w+(?:\.\w+)*\("(\w+)\"""", source, re.MULTILINE)
     names_operator = re.compile(rf"\b(?:{'|'.join(operators)})\b" if operators else r"(?!)")
-    folders = {*module.split(".")[1:], *(FOLDERS.get(part, "") for part in module.split("."))}
+    parts = module.split(".")
+    own = {parts[-1], FOLDERS.get(parts[-1], "")}
+    folders = {*parts[1:], *(FOLDERS.get(part, "") for part in parts)}
     groups: tuple[list[str], ...] = ([], [path] if ">>>" in source else [], [], [])
     for test in sorted((root / "tests").rglob("test_*.py"), key=lambda test: (test.stat().st_size, test)):
         imported = set(_imports(test))
         name = test.relative_to(root).as_posix()
         if module in imported or exported & imported:
             groups[0].append(name)
+        elif own & set(test.parent.relative_to(root).parts):
+            groups[1].append(name)
         elif names_operator.search(test.read_text(encoding="utf-8")):
             groups[2].append(name)
         elif folders & set(test.parent.relative_to(root).parts):

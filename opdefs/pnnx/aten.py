@@ -11,6 +11,7 @@ from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.concat import cat, list_tensors
 from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.names import function_name
 from opdefs.pnnx.operands import convert_operands, is_kind, require_kind, require_operand, result_type
 from opdefs.pnnx.promotion import to_float
 from opdefs.pnnx.splits import chunk, split
@@ -39,7 +40,7 @@ _CODES = (
 @own_types("torch.lgamma", "aten::lgamma", *(f"aten::{name}" for name in ("erf", "log", "sigmoid", "sqrt", "tanh")))
 def float_function(c: InferenceContext, input: Value) -> PartialTensor:
     """[*S] -> [*S], in float32 for integers."""
-    dtype, name = to_float(input.dtype), c.op_def.name.rpartition("::")[2]
+    dtype, name = to_float(input.dtype), function_name(c.op_def.name)
     if name.endswith(("lgamma", "erf")):
         require_kind(c, dtype, "the input must not have complex numbers", "float")
     floats, x = arithmetic_of(c, dtype), convert(c, input, dtype)
@@ -53,7 +54,7 @@ def float_function(c: InferenceContext, input: Value) -> PartialTensor:
 def rectify(c: InferenceContext, input: Value, *others: Value) -> PartialTensor:
     """[*S] -> [*S]: the elements clipped to 0, and of relu6 to 6."""
     low, high = (PartialTensor(input.dtype, SCALAR, (number_of(input.dtype, n),)) for n in (0, 6))
-    return limit_elements(c, input, low, high if c.op_def.name == "aten::relu6" else None)
+    return limit_elements(c, input, low, high if function_name(c.op_def.name) == "relu6" else None)
 
 
 @pnnx("aten::copy", "aten::copy_")
@@ -69,12 +70,12 @@ def arithmetic(
     """Broadcasting, in the promoted type; quotients are floats. A third input is a factor of the second."""
     second = require_operand(c, other, other_, "other")
     dtype = result_type(input, second)
-    if c.op_def.name == "aten::div":
+    if function_name(c.op_def.name) == "div":
         dtype = None if factors else to_float(dtype)  # with a rounding mode, integers stay integers
     shape = c.broadcast(input.shape, second.shape) if isinstance(second, PartialTensor) else input.shape
     if factors or dtype is None or input.elements is None:
         return PartialTensor(dtype, shape, None)
-    operation = _operation(c, dtype, c.op_def.name.removeprefix("aten::"))
+    operation = _operation(c, dtype, function_name(c.op_def.name))
     return map_elements(dtype, shape, operation, *convert_operands(c, dtype, input, second))
 
 

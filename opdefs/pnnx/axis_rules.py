@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from opdefs.pnnx.activation import FLOAT_VALUED, FUNCTIONS, MODULES
 from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.names import function_name
 from opdefs.rules.axis_uses import (
     AxesOf,
     all_but,
@@ -155,7 +156,7 @@ def part(c: AxisContext, position: int, axis: int) -> AxisUse:
 @pnnx.axes("F.batch_norm", "F.instance_norm")
 def norm_of_channels(c: AxisContext, position: int, axis: int) -> AxisUse:
     """Of inference, or with the statistics of each item."""
-    if c.op_def.name == "F.batch_norm":
+    if function_name(c.op_def.name) != "instance_norm":
         return AxisUse.SEPARATE
     return AxisUse.SEPARATE if position == 0 and axis < 2 else AxisUse.MIXED
 

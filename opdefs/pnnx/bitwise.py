@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.pnnx.dialect import own_types
+from opdefs.pnnx.names import function_name
 from opdefs.pnnx.operands import convert_operands, require_kind, require_operand, result_type
 from opdefs.rules.contents.bits import BITWISE, bitwise_operation, inversion, shift_operation
 from opdefs.rules.contents.elements import (
@@ -31,7 +32,7 @@ def bitwise(
     require_kind(c, dtype, _MESSAGE, "bool", "integer")
     a, b = convert_operands(c, dtype, input, second)
     shape = c.broadcast(a.shape, b.shape)
-    name = c.op_def.name.rpartition("_")[2]
+    name = function_name(c.op_def.name).rpartition("_")[2]
     if dtype == "bool":
         return map_elements(dtype, shape, _CONNECTIVES[name], a, b)
     return map_elements(dtype, shape, bitwise_operation(c, dtype, name), a, b)

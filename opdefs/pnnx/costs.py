@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.names import function_name
 from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
@@ -107,7 +108,7 @@ def local_response_norm(c: CostContext) -> OpCost:
 
 def _rank(c: CostContext) -> int:
     """The number of spatial axes in the name of an operator, such as 2 of `nn.Conv2d`."""
-    return int(next(letter for letter in reversed(c.op_def.name) if letter.isdigit()))
+    return int(next(letter for letter in reversed(function_name(c.op_def.name)) if letter.isdigit()))
 
 
 def _window(c: CostContext) -> tuple[DimSize, ...]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.names import function_name
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT, default_type
 from opdefs.rules.contents.constants import constant_tensor, number_of
@@ -57,7 +58,7 @@ _NUMBERS = {"zeros": 0, "ones": 1}
 
 def _create(c: InferenceContext, dtype: str | None, shape: Shape) -> PartialTensor:
     """A tensor of zeros or ones, if the name of the operator contains that, else of unknown contents."""
-    number = next((n for name, n in _NUMBERS.items() if name in c.op_def.name), None)
+    number = next((n for name, n in _NUMBERS.items() if name in function_name(c.op_def.name)), None)
     return constant_tensor(dtype, shape, None if number is None else number_of(dtype, number))
 
 

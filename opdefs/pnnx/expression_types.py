@@ -104,7 +104,8 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
     if function in EXTREMES and _compares_number_with_scalars(operands):
         types = {operand.dtype for operand in operands}
         return types.pop() if len(types) == 1 else None
-    dtype = promote(*(_promotable(operand) for operand in operands))
+    certain = all(operand.form is not Form.EITHER for operand in operands)
+    dtype = promote(*(_promotable(operand) for operand in operands), tensors_only=certain)
     _check_kernel(c, function, dtype, operands)
     if dtype is None:
         return None

@@ -57,7 +57,11 @@ def index(
     Its axes come first if the indexed axes are not adjacent. A mask indexes as many axes as it has, with the positions
     of its true elements.
     """
-    items = _read_list(c, expr, expr_)
+    return index_by(c, input, _read_list(c, expr, expr_))
+
+
+def index_by(c: InferenceContext, input: PartialTensor, items: Sequence[PartialTensor | None]) -> PartialTensor:
+    """The elements at the indices of a list, None for an axis that is not indexed; see `index`."""
     shape = _indexed_shape(c, input.shape, items)
     if len(items) == 1 and items[0] is not None and items[0].dtype not in MASKS and 0 not in shape:
         return take_axis(input, items[0], 0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.pnnx.activation import require_ranks
 from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.names import function_name
 from opdefs.pnnx.promotion import promote, to_float
 from opdefs.pnnx.spatial import spatial_rank
 from opdefs.rules.numbers import read_dims
@@ -48,7 +49,7 @@ def norm_of_channels(
 ) -> Shape:
     """[N, C, *S], up to four of [C] -> [N, C, *S]; `use_input_stats` is an argument of `F.instance_norm`."""
     _constrain_channels(c, channels_of(c, input), weight, bias, running_mean, running_var)
-    if c.op_def.name == "F.instance_norm" and use_input_stats:
+    if function_name(c.op_def.name) == "instance_norm" and use_input_stats:
         _require_several(c, input.require()[2:])
     return input
 

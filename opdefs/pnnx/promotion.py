@@ -22,8 +22,10 @@ TYPES_OF_NUMBERS = tuple(NUMBER_TYPES.values())
 Operand = TensorType | bool | int | float | complex
 
 
-def promote(*operands: Operand) -> str | None:
+def promote(*operands: Operand, tensors_only: bool = False) -> str | None:
     """The common element type of tensors and numbers; None if it is unknown.
+
+    `tensors_only`: an operand of rank 0 that is a tensor here is one in torch too, and no number.
 
     >>> from shapeinf.lattice import Shape
     >>> promote(TensorType("float16", Shape((2, 3))), TensorType("float64", Shape(()))), promote(True, 1)
@@ -40,7 +42,7 @@ def promote(*operands: Operand) -> str | None:
     stated = [NUMBER_TYPES[type(number)] for number in numbers]
     if not tensors:
         return _widest(stated)
-    ambiguous = sorted(scalars & set(TYPES_OF_NUMBERS))
+    ambiguous = [] if tensors_only else sorted(scalars & set(TYPES_OF_NUMBERS))
     readings = {
         _promote_reading(with_axes, scalars.difference(as_numbers), [*stated, *as_numbers])
         for count in range(len(ambiguous) + 1)

@@ -10,6 +10,7 @@ from opdefs.pnnx.axes import read_axes, read_axis
 from opdefs.pnnx.comparison import extreme_of_pairs
 from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.names import function_name
 from opdefs.pnnx.operands import is_kind, read_type, require_kind
 from opdefs.pnnx.promotion import to_float
 from opdefs.rules.contents.conversion import convert
@@ -136,7 +137,7 @@ def cumulate(c: InferenceContext, input: Value, *, dim: object, dtype: str | Non
 
 def _function(c: InferenceContext) -> str:
     """The name of the function without its module: `sum` of `torch.sum`."""
-    return c.op_def.name.removeprefix("torch.")
+    return function_name(c.op_def.name)
 
 
 def _type_of_total(c: InferenceContext, x: PartialTensor, dtype: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.pnnx.names import function_name
 from opdefs.rules.numbers import check_count, read_dims, read_ints
 from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
@@ -12,7 +13,8 @@ from shapeinf.ops import InferenceContext
 
 def spatial_rank(c: InferenceContext) -> int:
     """The number of spatial axes in the name of an operator, such as 2 of `nn.Conv2d`."""
-    return int(c.op_def.name[-2])
+    digits = [letter for letter in function_name(c.op_def.name) if letter.isdigit()]
+    return int(digits[-1])
 
 
 def spatial_values(c: InferenceContext, values: object, name: str, rank: int, least: int = 0) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,12 +17,28 @@ class _Pace:
     def __init__(self) -> None:
         self.created = 0
         self.threshold = LEAST
+        self._lock = threading.Lock()
+        self._has_frozen = False
 
     def collect_if_due(self) -> None:
         """Collect once the number of new objects is that of all objects at the last collection."""
         if self.created >= self.threshold:
             gc.collect()
             self.created, self.threshold = 0, max(LEAST, len(gc.get_objects()))
+
+    def count_as_old(self) -> None:
+        """Move the objects created since the last collection to the old ones, which young collections do not visit."""
+        with self._lock:
+            created = gc.get_count()[0]
+            if not self._program_freezes():
+                gc.freeze()
+                gc.unfreeze()
+                self.created += created
+
+    def _program_freezes(self) -> bool:
+        """Whether the program has frozen objects of its own. Python visits each to count them, so this asks once."""
+        self._has_frozen = self._has_frozen or gc.get_freeze_count() > 0
+        return self._has_frozen
 
 
 _pace = _Pace()
@@ -37,16 +54,12 @@ def pause_garbage_collection() -> Iterator[None]:
     collections, or freezes objects of its own, stays unchanged.
     """
     running = gc.isenabled()
-    if running and gc.get_freeze_count() == 0:
+    if running:
         _pace.collect_if_due()
     gc.disable()
     try:
         yield
     finally:
         if running:
-            created = gc.get_count()[0]
-            if gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
-                _pace.created += created
+            _pace.count_as_old()
             gc.enable()

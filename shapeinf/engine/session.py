@@ -219,6 +219,9 @@ class Session:
         store, graph = inference.store, self.compiled.graph
         for name in graph.inputs:
             inference.set_type(name, self._input_type(name, reader))
+        for alias, name in graph.dim_aliases.items():
+            if store.scope.has(name):
+                store.scope.add_name(alias, store.scope.symbol(name))
         _fill_constants(inference)
         names = self._dim_names(inference)
         sizes = NodeSizes()

@@ -312,7 +312,7 @@ class Scope:
 
     def names(self) -> list[str]:
         """The names of all symbols that are not anonymous, in order of first mention."""
-        return [name for name, dim in list(self._names.items()) if not dim.symbol.anonymous]
+        return [name for name, dim in list(self._names.items()) if not dim.symbol.anonymous and dim.name == name]
 
     def fresh(self, hint: str, lo: int | None = 0, hi: int | None = None) -> Dimension:
         """A new unknown, equal to nothing else; its name begins with `hint`, such as the name of a node."""

@@ -78,18 +78,6 @@ _PYTORCH = Kind(
     _starts(b"PK\x03\x04", condition=lambda head: re.search(rb"/(?:data|constants)\.pkl", head)),
     (".pt", ".pth", ".ckpt"),
 )
-_EXPORTED = Kind(
-    "is a program of torch.export, a format that is not read",
-    "convert it with torch.onnx.export(torch.export.load(FILE), dynamo=True)",
-    _starts(
-        b"PK\x03\x04",
-        condition=re.compile(
-            rb"/(?:data/weights/|data/constants/|data/aotinductor/|models/\w+\.json|archive_format)"
-            rb"|serialized_exported_program\.json"
-        ).search,
-    ),
-    (".pt2",),
-)
 _CORE_ML = Kind(
     "is a Core ML model, a format that is not read",
     "pass the model that it was converted from",
@@ -115,7 +103,6 @@ _ALWAYS = (
         _starts(b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
         (".pkl", ".pickle"),
     ),
-    _PYTORCH,
     Kind(
         "is a safetensors file, weights without a graph",
         "export their model to ONNX, with torch.onnx.export or `optimum-cli export onnx`",
@@ -172,8 +159,8 @@ _COMPRESSED = (
 
 _UNREAD = (
     Kind("is compressed with zstd", "decompress it with unzstd", _starts(b"\x28\xb5\x2f\xfd"), (".zst",)),
+    _PYTORCH,
     Kind("is an archive", "unpack it, and pass the model in it", _starts(b"7z\xbc\xaf\x27\x1c", b"Rar!")),
-    _EXPORTED,
     Kind(
         "is a zip archive without an NNEF model or a SavedModel",
         "unpack it, and pass the model in it",

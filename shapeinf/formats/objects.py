@@ -10,7 +10,6 @@ _EXPORT = "export it first: torch.onnx.export(model, args, dynamo=True) returns 
 
 UNREADABLE = {
     "torch": {
-        "ExportedProgram": "convert it with torch.onnx.export(program, dynamo=True), and pass the result",
         "GraphModule": _EXPORT,
         "Module": _EXPORT,
         "ScriptModule": _EXPORT,

@@ -8,7 +8,15 @@ from shapeinf.graph.model import (
     subgraphs,
 )
 from shapeinf.graph.modules import module_path
-from shapeinf.graph.node import DeclaredType, FunctionKey, FunctionReference, InputContents, Node, NodeKind
+from shapeinf.graph.node import (
+    DeclaredType,
+    FunctionKey,
+    FunctionReference,
+    InputContents,
+    InputReference,
+    Node,
+    NodeKind,
+)
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
 from shapeinf.graph.topology import components, components_of, sort_rows, topological_order, validate
 
@@ -20,6 +28,7 @@ __all__ = [
     "FunctionReference",
     "Graph",
     "InputContents",
+    "InputReference",
     "Node",
     "NodeKind",
     "NodeTable",

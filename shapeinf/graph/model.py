@@ -57,6 +57,7 @@ class Graph:
         defaults: the defaults of the attributes, of the body of a function.
         aliases: the values by other names that users may use, such as the arguments of a signature; texts have the
             first alias of a value.
+        dim_aliases: the named dims by other names that users may use, such as those of messages of another tool.
         traced: whether the declared types of node outputs are those of a run, which hold for its sizes of inputs only.
         cyclic: whether cycles are intended, as loops with back edges are.
         external: whether the contents of a constant are in another file.
@@ -86,6 +87,7 @@ class Graph:
     functions: dict[FunctionKey, Graph] = Factory(dict)
     defaults: dict[str, object] = Factory(dict)
     aliases: dict[str, str] = Factory(dict)
+    dim_aliases: dict[str, str] = Factory(dict)
     traced: bool = False
     cyclic: bool = False
     external: bool = False

@@ -19,18 +19,30 @@ class DeclaredType:
     """The declared type of a value: dims are ints, names or expressions as text, None where undeclared.
 
     `of` is the type of the elements of a sequence, an optional or a map, and of the value behind a tensor that is a
-    handle; `dtype` of a map is that of its keys.
+    handle; `dtype` of a map is that of its keys. `contents` are the elements of a tensor of integers, where these are
+    numbers, names or expressions as dims are; its names may be negative.
     """
 
     dtype: str | None = None
     dims: tuple[int | str | None, ...] | None = None
     kind: Kind = "tensor"
     of: DeclaredType | None = None
+    contents: tuple[int | str | None, ...] | None = None
 
 
 @attrs.frozen
 class InputContents:
     """An attribute, or an item of an attribute, whose value is the contents of the input at this position."""
+
+    input: int
+
+
+@attrs.frozen
+class InputReference:
+    """An argument, or an item of one, that is the input at this position itself, as in a call with named arguments.
+
+    A reader whose nodes have all arguments by name passes inputs so; the `connect` of the dialect replaces them.
+    """
 
     input: int
 
@@ -48,7 +60,7 @@ class NodeKind:
     """Operator, domain and attributes of a node. Readers share one among equal nodes of a file.
 
     Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `FunctionReference`,
-    `DeclaredType` or `InputContents`. In the body of a function `references` names the
+    `DeclaredType`, `InputContents` or `InputReference`. In the body of a function `references` names the
     attributes whose value is an attribute of the function. `repeated` names the attributes that the file sets twice,
     `invalid` those whose element type no value can have.
     """

@@ -92,13 +92,20 @@ class InputReader:
         if declared.kind == "tensor":
             shape = self.shape(declared.dims, label)
             if declared.of is None:
-                return PartialTensor(declared.dtype, shape, None)
+                return PartialTensor(declared.dtype, shape, self._read_contents(declared))
             value = self.read_declared(declared.of, label)
             return HandleType(declared.dtype, shape, (value,) if isinstance(value, TensorType) else None)
         inner = self.read_declared(declared.of or DeclaredType(), label)
         if declared.kind == "map":
             return MapType(declared.dtype or "int64", inner)
         return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
+
+    def _read_contents(self, declared: DeclaredType) -> list[DimSize | None] | None:
+        """The declared elements of a tensor of integers; their names may be negative numbers."""
+        if declared.contents is None:
+            return None
+        scope = self.store.scope
+        return [parse_dim_lenient(e, scope, None)[0] if isinstance(e, str) else e for e in declared.contents]
 
     def shape(self, dims: Sequence[int | str | None] | None, label: str) -> Shape:
         """The shape of declared dims: sizes, names or expressions, None for an unknown size."""

@@ -14,7 +14,7 @@ from tests.vectors import ROOT as CONFORMANCE
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = CONFORMANCE / "models" / "dev"
-SLICE = ("bert.ts", "gru.ts", "resnet18.dyn", "unet_transpose.dyn")
+SLICE = ("gru.ts", "resnet18.dyn", "unet_transpose.dyn")
 
 pytestmark = pytest.mark.skipif(not MODELS.exists(), reason=f"no models in {MODELS}: set SHAPEINF_CONFORMANCE")
 
@@ -59,10 +59,10 @@ def test_undamaged_models_run_at_three_bindings(tool, path, tmp_path) -> None:
 
 
 def test_damage_is_detected_in_a_few_models(tool) -> None:
-    """Some 80 cases: three of them fewer than measured fail."""
+    """Some 60 cases: three of them fewer than measured fail."""
     cases = list(tool.measure([MODELS / f"{name}.onnx" for name in SLICE], 1, 1, "shapeinf"))
     assert len({case.damage.kind for case in cases}) >= 25
-    assert is_at_least(cases, 0.90, 0.87, 0.87)
+    assert is_at_least(cases, 0.95, 0.93, 0.93)
 
 
 @pytest.mark.parametrize(("declared", "least"), [("bare", (0.93, 0.80, 0.88)), ("shapeinf", (0.93, 0.88, 0.90))])

@@ -1,5 +1,7 @@
 """Whole graphs of TensorFlow's public API, inferred with symbolic sizes, against the shapes of TensorFlow's runs."""
 
+from functools import cache
+
 import pytest
 
 from tests.differential.tf.graphs import store
@@ -13,6 +15,12 @@ LEAST_EXACT = 0.97
 NAMES = store.names()
 
 
+@cache
+def compared(name, min_dim):
+    """The comparison of a graph, which two tests need."""
+    return compare(store.read(name), CASES[name].inputs, min_dim=min_dim)
+
+
 def test_every_record_has_a_case():
     assert sorted(CASES) == NAMES
 
@@ -20,11 +28,11 @@ def test_every_record_has_a_case():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("min_dim", [1, 0], ids=["positive", "empty"])
 def test_no_dim_is_wrong(name, min_dim):
-    assert not compare(store.read(name), CASES[name].inputs, min_dim=min_dim).wrong
+    assert not compared(name, min_dim).wrong
 
 
 def test_dims_are_exact():
-    totals = [compare(store.read(name), CASES[name].inputs, min_dim=1) for name in NAMES]
+    totals = [compared(name, 1) for name in NAMES]
     exact, unknown = sum(total.exact for total in totals), sum(total.unknown for total in totals)
     assert exact >= LEAST_EXACT * (exact + unknown)
 

@@ -58,10 +58,6 @@ MODULE = type("Module", (), {"__module__": "torch.nn.modules.module"})
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (
-            stand_in("torch.export.exported_program", "ExportedProgram"),
-            "a torch.ExportedProgram is not read: convert it with torch.onnx",
-        ),
         (stand_in("mine", "Net", MODULE), r"a mine.Net is not read: export it first: torch.onnx.export\("),
         (stand_in("onnxruntime.capi", "InferenceSession"), "a session has no graph: pass the path"),
         (io.BytesIO(b"x"), r"a _io.BytesIO is not read: pass the path of the file, or the bytes `file.read\(\)`"),
@@ -97,10 +93,9 @@ def test_a_program_that_torch_exports_is_read(exported: Any) -> None:
     assert shape[1:] == (3, 3) and shape[:1] == result.inputs["x"].shape[:1]
 
 
-def test_an_exported_program_of_torch_is_refused(exported: Any) -> None:
+def test_an_exported_program_of_torch_is_read(exported: Any) -> None:
     import torch
 
-    with pytest.raises(UnknownFormatError, match=r"ExportedProgram is not read: convert it with torch.onnx.export"):
-        infer_shapes(exported)
+    assert str(infer_shapes(exported).outputs["relu"]) == "float32[x_0, 3, 3]"
     with pytest.raises(UnknownFormatError, match="is not read: export it first"):
         infer_shapes(torch.nn.Linear(2, 3))

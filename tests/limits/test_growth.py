@@ -15,6 +15,7 @@ from shapeinf.checks import api as checks_api
 from shapeinf.checks import check, numeric_runs
 from shapeinf.cli import model_options
 from shapeinf.cli.main import main
+from shapeinf.engine import garbage
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.runs import walk_runs
 from shapeinf.engine.schema_violations import SchemaViolations
@@ -217,3 +218,16 @@ def test_a_page_and_a_text_count_the_terms_of_long_formulas(tmp_path):
     path.write_bytes(many_inputs("Concat", 200))
     text, json = (CliRunner().invoke(main, ["cost", str(path), *form]).stdout for form in ((), ("--json",)))
     assert elided in text and elided not in json and "M199" in json
+
+
+def test_frozen_objects_of_a_program_stay_frozen_and_are_counted_once(monkeypatch):
+    """Counting visits each of them: in a server with millions it would take longer than an inference."""
+    pace = garbage._Pace()
+    monkeypatch.setattr(garbage, "_pace", pace)
+    counts = []
+    monkeypatch.setattr(garbage.gc, "get_freeze_count", lambda: counts.append(1) or 7)
+    monkeypatch.setattr(garbage.gc, "freeze", None)
+    for _ in range(3):
+        with garbage.pause_garbage_collection():
+            pass
+    assert counts == [1] and pace.created == 0

@@ -72,11 +72,13 @@ class Run:
         idle: by name of a buffer, the ranges of program points in which no value of it is needed, though it is kept for
             a value that is computed later.
         notes: why a session may differ from this prediction.
+        is_bound: a session may need less: temporaries are upper bounds, or data choose a branch.
     """
 
     timeline: Timeline
     idle: Mapping[str, tuple[tuple[int, int], ...]]
     notes: tuple[str, ...] = ()
+    is_bound: bool = False
 
 
 class MemoryRuntime(Protocol):

@@ -66,10 +66,11 @@ class _Loop:
         ((name, self.instance),) = bodies.items()
         body = self.instance.compiled
         self.formal = [body.slots[value] for value in body.graph.inputs]
-        self.results = [body.slots[value] for value in body.graph.outputs][1:]
+        self.condition, *self.results = [body.slots[value] for value in body.graph.outputs]
         self.carried = len(self.formal) - NUMBER_AND_CONDITION
         known = outer.known.of_body(step, name, self.instance.runs[0])
-        self.inner = GraphRun(self.walk, self.instance, known, passed_on=self.formal[1:])
+        captured = [body.slots[value] for value in step.operation.captures if value in body.slots]
+        self.inner = GraphRun(self.walk, self.instance, known, passed_on=[*self.formal[1:], *captured])
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
@@ -78,7 +79,8 @@ class _Loop:
         old = self._old_values()
         self.inner.run()
         in_use += self._remaining(old)
-        self.inner.end([slot for slot in self.results if self.inner.width(slot) is not None])  # sequences are moved
+        results = [self.condition, *self.results]
+        self.inner.end([slot for slot in results if self.inner.width(slot) is not None])  # sequences are moved
         return [*in_use, *(a for a in self.inner.allocated.values() if a.death is None)]
 
     @property
@@ -91,7 +93,8 @@ class _Loop:
         return {
             result: self.walk.allocate(self.inner.allocation(formal, f"{self._name(formal)} of the trip before"))
             for formal, result in pairs
-            if self.inner.buffer[result] not in self.inner.external and self._trips != 1
+            if (self.inner.buffer[result] not in self.inner.external or result in self.inner.copied)
+            and self._trips != 1
         }
 
     def _remaining(self, old: Mapping[int, Allocation]) -> Iterator[Allocation]:

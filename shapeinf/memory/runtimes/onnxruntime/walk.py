@@ -92,10 +92,11 @@ class Walk:
         GraphRun(self, instance, KnownShapes.of_model(self.inference, self.kernels)).run()
         end = len(self.points)
         self._add_inputs(instance)
-        buffers = tuple([_buffer(item, end) for item in self.allocations])
+        buffers = tuple([_buffer(item, end) for item in self.allocations if item.death != item.birth])
         gaps = {item.name: item.gaps() for item in self.allocations}
         idle = {name: ranges for name, ranges in gaps.items() if ranges}
-        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()))
+        is_bound = bool(self.bounded or self.undecided)
+        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()), is_bound)
 
     def _notes(self) -> Iterator[str]:
         if any(step.operation.body is not None for run in self.graphs for step in run.steps):
@@ -165,6 +166,8 @@ class GraphRun:
         planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held, passed_on)
         self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
         self.external = self.held | (set() if allocates_outputs else self.outputs)
+        self.copied = self.outputs & self.constants if allocates_outputs else set()
+        """The outputs that are initializers, each of which is copied into a buffer of its own."""
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
@@ -205,7 +208,9 @@ class GraphRun:
     # -- the run -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run all nodes."""
+        """Run all nodes, after initializers that are outputs are copied."""
+        for slot in sorted(self.copied):
+            self.allocated[self.buffer[slot]] = self.walk.allocate(self.allocation(slot))
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 

@@ -1,0 +1,164 @@
+"""The arguments of a node, bound to the parameters of its rule by the schema of its overload.
+
+A file has the arguments by name and omits those that have their default. The positional parameters of a rule are its
+tensors, the keyword-only parameters its attributes: numbers, lists, texts, bodies. A rule with the attribute `lengths`
+has several lists of tensors as its variadic input: `lengths` are their numbers of items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import attrs
+
+from opdefs.torch.functions import FunctionEntry, function_table
+from opdefs.torch.schemas import REQUIRED, Argument, Schema, find_schema
+from shapeinf.graph import Graph, InputContents, InputReference, Node, NodeKind
+from shapeinf.ops import OpDef, Rule
+
+LENGTHS, NUMBERS = "lengths", "numbers"
+"""The attributes with the lengths of lists of tensors, and with the names of parameters that are numbers of Python."""
+
+_UNNAMED = "argument"
+Order = tuple[int | None, ...]
+"""The positions of the inputs of a rule among the inputs of the file; None for an absent one."""
+
+
+def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
+    """The graph with the inputs of each node in the order of the parameters of its rule; see the module."""
+    bound: dict[NodeKind, tuple[NodeKind, Order]] = {}
+    nodes = []
+    for node in graph.nodes:
+        if node.kind not in bound:
+            op_def = lookup(node.op)
+            bound[node.kind] = bind_kind(node.kind, None if op_def is None else op_def.rule, len(node.inputs))
+        kind, order = bound[node.kind]
+        inputs = tuple(["" if position is None else node.inputs[position] for position in order])
+        nodes.append(Node(kind, inputs, node.outputs, node.name))
+    return attrs.evolve(graph, nodes=nodes)
+
+
+def bind_kind(kind: NodeKind, rule: Rule | None, count: int) -> tuple[NodeKind, Order]:
+    """A kind with the attributes of its rule, and the order of its inputs; `count` is their number in the file."""
+    if rule is None:
+        written = {name: value for name, value in kind.attrs.items() if not _is_reference(value)}
+        return NodeKind(kind.op, kind.domain, _drop_numbers(written)), tuple(range(count))
+    schema = find_schema(kind.op)
+    table = function_table()
+    entry = table.entries.get(kind.op, FunctionEntry("", {}, frozenset()))
+    binder = _Binder(rule)
+    for argument, value in _arguments(kind.attrs, schema):
+        if argument.name not in entry.omitted and argument.name not in table.omitted:
+            binder.add(entry.renamed.get(argument.name, argument.name), value)
+    return binder.result(kind)
+
+
+def _arguments(written: Mapping[str, object], schema: Schema | None) -> Iterator[tuple[Argument, object]]:
+    """The arguments in the order of the schema, with the defaults of those that are not written."""
+    if schema is None:
+        yield from ((Argument(name, ""), value) for name, value in written.items())
+        return
+    named = dict(written)
+    unnamed = [named.pop(name) for name in list(named) if name.startswith(_UNNAMED)]
+    for argument in schema.arguments:
+        if argument.rest:
+            yield argument, tuple(unnamed)
+            unnamed = []
+        elif argument.name in named:
+            yield argument, named.pop(argument.name)
+        elif unnamed and not argument.keyword:
+            yield argument, unnamed.pop(0)
+        elif argument.default is not REQUIRED:
+            yield argument, argument.default
+    yield from ((Argument(name, ""), value) for name, value in named.items())
+
+
+class _Binder:
+    """Collects the inputs and attributes of a rule."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.params = [param.name for param in rule.params if not param.variadic]
+        self.names = rule.attribute_names
+        self.placed: dict[str, int] = {}
+        """The inputs of the file by parameter."""
+        self.unplaced: list[int] = []
+        """The tensors whose argument has no parameter of its name: they take the free ones in order."""
+        self.rest: list[int | None] = []
+        """The items of lists of tensors, which the variadic parameter takes."""
+        self.lengths: list[int] = []
+        self.numbers: list[str] = []
+        """The parameters that are numbers of Python, not tensors."""
+        self.attributes: dict[str, object] = {}
+
+    def add(self, name: str, value: object) -> None:
+        """Add an argument."""
+        if isinstance(value, InputReference):
+            if self._has_parameter(name):
+                self.placed[name] = value.input
+            elif name in self.names:
+                self.attributes[name] = InputContents(value.input)
+            else:
+                self.unplaced.append(value.input)
+        elif isinstance(value, tuple) and _is_reference(value) and name not in self.names:
+            self._add_list(value)
+        elif isinstance(value, InputContents) and self._has_parameter(name):
+            self.placed[name] = value.input
+            self.numbers.append(name)
+        elif value is not None:
+            if value == () and self.rule.variadic and name not in self.names:
+                self.lengths.append(0)
+            self.attributes[name] = value
+
+    def _has_parameter(self, name: str) -> bool:
+        return name in self.params or f"{name}_" in self.params
+
+    def _add_list(self, items: tuple[object, ...]) -> None:
+        """Add a list of tensors, some of which may be absent or numbers."""
+        self.lengths.append(len(items))
+        for item in items:
+            self.rest.append(item.input if isinstance(item, (InputReference, InputContents)) else None)
+
+    def result(self, kind: NodeKind) -> tuple[NodeKind, Order]:
+        """The kind with the attributes of the rule, and the order of the inputs."""
+        free = list(self.unplaced)
+        order: list[int | None] = []
+        for name in self.params:
+            own = name if name in self.placed else name.removesuffix("_")
+            order.append(self.placed[own] if own in self.placed else free.pop(0) if free else None)
+        order += self.rest
+        while order and order[-1] is None and not self.rest:
+            order.pop()
+        if LENGTHS in self.names:
+            self.attributes[LENGTHS] = tuple(self.lengths)
+        if NUMBERS in self.names and self.numbers:
+            self.attributes[NUMBERS] = tuple(self.numbers)
+        attributes = {name: self._append(value, order) for name, value in self.attributes.items()}
+        return NodeKind(kind.op, kind.domain, attributes), tuple(order)
+
+    def _append(self, value: object, order: list[int | None]) -> object:
+        """An attribute that refers to inputs behind those of the rule, to which these inputs are appended."""
+        if isinstance(value, tuple):
+            return tuple([self._append(item, order) for item in value])
+        if not isinstance(value, (InputContents, InputReference)):
+            return value
+        order.append(value.input)
+        return InputContents(len(order) - 1)
+
+
+def _is_reference(value: object) -> bool:
+    """Whether an argument is a tensor, or a list with one."""
+    if isinstance(value, tuple):
+        return any(map(_is_reference, value))
+    return isinstance(value, InputReference)
+
+
+def _drop_numbers(written: Mapping[str, object]) -> dict[str, object]:
+    """The attributes of an operator without a rule: literals only."""
+    return {name: value for name, value in written.items() if not _has_contents(value)}
+
+
+def _has_contents(value: object) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_has_contents, value))
+    return isinstance(value, (InputContents, InputReference))

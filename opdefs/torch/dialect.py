@@ -1,0 +1,38 @@
+"""The dialect of torch's overloads: rules from `functions.txt`, which are those of PNNX, and from this package."""
+
+from __future__ import annotations
+
+import attrs
+
+from opdefs.pnnx.dialect import pnnx
+from opdefs.torch.binding import bind_graph
+from opdefs.torch.functions import OWN, function_table
+from shapeinf.graph import Graph
+from shapeinf.ops import ArgDef, Dialect, OpDef, RuleIndex
+
+_VALUES = (ArgDef("value", variadic=True, optional=True),)
+
+
+def _schema(domain: str, op: str, version: int) -> OpDef | None:
+    """The operator of an overload: with a rule of PNNX where the table has one, else that of a rule of this package."""
+    entry = function_table().entries.get(op)
+    if entry is None or entry.function == OWN:
+        known = torch.has_rule(domain, op)
+        return OpDef(op, "torch", domain, inputs=_VALUES, outputs=_VALUES) if known else None
+    function = pnnx.lookup("", entry.function, 1)
+    return None if function is None else attrs.evolve(function, name=op, dialect="torch", by_name=False)
+
+
+def _connect(graph: Graph) -> Graph:
+    return bind_graph(graph, lambda op: torch.lookup("", op, 1))
+
+
+torch = Dialect(
+    "torch",
+    _schema,
+    versioned=False,
+    costs=["opdefs.torch.costs"],
+    axes=["opdefs.torch.axis_rules"],
+    rule_index=RuleIndex("opdefs.torch"),
+)
+torch.connect = _connect
