@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from shapeinf.guards import GuardReport
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
-    from shapeinf.memory.runtimes.protocol import RuntimeOptions
+    from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
+    from shapeinf.memory.runtimes.executorch.options import ExecuTorchOptions
+    from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+    from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
     from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
     from shapeinf.pickled_result import Coverage
     from shapeinf.program import ShapeProgram
@@ -247,7 +250,17 @@ class Result:
     ) -> Memory: ...
 
     @overload
-    def memory(self, *, runtime: str, options: RuntimeOptions | None = None, work: int = WORK) -> RuntimeMemory: ...
+    def memory(
+        self, *, runtime: Literal["onnxruntime"], options: OnnxRuntimeOptions | None = None, work: int = WORK
+    ) -> SessionMemory: ...
+
+    @overload
+    def memory(
+        self, *, runtime: Literal["executorch"], options: ExecuTorchOptions | None = None, work: int = WORK
+    ) -> ArenaMemory: ...
+
+    @overload
+    def memory(self, *, runtime: str, options: object = None, work: int = WORK) -> RuntimeMemory: ...
 
     def memory(
         self,
@@ -257,7 +270,7 @@ class Result:
         in_place: bool = False,
         layouts: Layouts | None = None,
         runtime: str | None = None,
-        options: RuntimeOptions | None = None,
+        options: object = None,
         work: int = WORK,
     ) -> Memory:
         """The blocks of memory that the graph uses, their live ranges and sizes in bytes.
@@ -271,8 +284,9 @@ class Result:
                 kernels of a runtime overwrite less: those of ONNX Runtime for 19 operators.
             layouts: layouts of tensors (a `Layout`, or its text such as `{1,0:T(8,128)}`) by name and by rank, or a
                 function of name, shape and element type; the bytes of such a tensor count its tiles and padding.
-            runtime: "onnxruntime" for what it allocates: its order, shared buffers, and the temporaries of its kernels.
-            options: the options of a session of the runtime; `order`, `aliases`, `in_place` and `layouts` are its own.
+            runtime: "onnxruntime" for what it allocates: its order, shared buffers, and the temporaries of its kernels;
+                "executorch" for the arena that it plans when a program is made.
+            options: the options of the runtime; `order`, `aliases`, `in_place` and `layouts` are its own.
             work: the budget of each peak query, in steps that are the same on every machine; an answer reports if it
                 is exhausted.
 

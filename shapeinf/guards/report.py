@@ -238,8 +238,8 @@ class _Examination:
         ways = condition.negations()
         if len(ways) > MOST_WAYS:
             return None
-        found = [self._violation(way) for way in ways]
-        return None if None in found else tuple(dict.fromkeys(text for text in found if text))
+        messages = [self._violation(way) for way in ways]
+        return None if None in messages else tuple(dict.fromkeys(text for text in messages if text))
 
     def _violation(self, way: Sequence[Comparison]) -> str | None:
         """The first violation where these relations hold; empty where they contradict, None where there is none."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -14,8 +14,8 @@ from shapeinf.api import as_graph
 from shapeinf.formats.onnx.model_bytes import path_or_bytes
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
-from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
 from shapeinf.result import Result
 from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions
 from shapeinf.runtime.memory_records import MemoryRun, MemoryVerification
@@ -23,7 +23,7 @@ from shapeinf.runtime.model_runs import ModelRuns, choose_run, refuse_huge, run_
 from shapeinf.runtime.protocol import NotLoaded, Refusal, StoppedRun, choose_runtime
 from shapeinf.runtime.sizes import RunSizes
 
-MEASURED = "onnxruntime"
+MEASURED: Final = "onnxruntime"
 """The runtime whose allocations are counted, and predicted."""
 
 
@@ -63,7 +63,7 @@ def verify_memory(
     model_runs = ModelRuns.of_graph(graph, arrays, seed, options)
     with _Measurements.open(graph, timeout, optimized=optimize == "all") as measurements:
         verifier = _MemoryVerifier(
-            model_runs, measurements, RuntimeOptions(optimize=optimize, arena=False, pattern=False)
+            model_runs, measurements, OnnxRuntimeOptions(optimize=optimize, arena=False, pattern=False)
         )
         runs = [choose_run(verifier.attempt(sizes) for sizes in model_runs.sizes(binding)) for binding in at]
     return MemoryVerification(f"{runtime.name} {runtime.version}", optimize, measurements.obstacle, tuple(runs))
@@ -123,8 +123,8 @@ class _MemoryVerifier:
 
     runs: ModelRuns
     measurements: _Measurements
-    options: RuntimeOptions
-    symbolic: dict[Result, RuntimeMemory] = attrs.Factory(dict)
+    options: OnnxRuntimeOptions
+    symbolic: dict[Result, SessionMemory] = attrs.Factory(dict)
     """The predictions for all sizes, by their inference: most runs have the same one."""
 
     def attempt(self, sizes: RunSizes) -> tuple[MemoryRun, str, bool]:
@@ -142,14 +142,14 @@ class _MemoryVerifier:
             values=values,
             predicted=predicted.first.bytes,
             at_least=predicted.first.at_least or bool(predicted.unknown),  # a runtime copies inputs of strings
-            at_most=predicted.first.at_most or memory.run.is_bound,
+            at_most=predicted.first.at_most,
             measured=measured,
             in_pages=bool(self.measurements.obstacle),
             notes=tuple(_notes(memory, predicted)),
         )
         return run, "", False
 
-    def _predict(self, sizes: RunSizes) -> tuple[RuntimeMemory, RunAt]:
+    def _predict(self, sizes: RunSizes) -> tuple[SessionMemory, RunAt]:
         """The prediction for all sizes at these; with the sizes bound where it is a bound, which may be exact then."""
         widened = self.runs.widen(sizes)
         memory = self.symbolic.get(widened)
@@ -160,11 +160,11 @@ class _MemoryVerifier:
         memory = self._memory(sizes.result)
         return memory, memory.at()
 
-    def _memory(self, result: Result) -> RuntimeMemory:
+    def _memory(self, result: Result) -> SessionMemory:
         return result.memory(runtime=MEASURED, options=self.options)
 
 
-def _notes(memory: RuntimeMemory, predicted: RunAt) -> Iterator[str]:
+def _notes(memory: SessionMemory, predicted: RunAt) -> Iterator[str]:
     """Why a prediction is a bound, or may differ."""
     yield from (f"not counted: {buffer.name}: {buffer.cause}" for buffer in predicted.unknown)
-    yield from memory.run.notes
+    yield from memory.notes

@@ -33,12 +33,15 @@ def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
         return _Loop(outer, step, bodies).run()
     if body_kind == "scan":
         return _Scan(outer, step, bodies).run()
+    before = outer.walk.in_branch
     if len(bodies) > 1:
         outer.walk.undecided.append(outer.instance.path + step.node_name)
+        outer.walk.in_branch = True
     for name, instance in bodies.items():
         inner = GraphRun(outer.walk, instance, outer.known.of_body(step, name, instance.runs[0]))
         inner.run()
         inner.end()  # the results are in the outputs of the node, which are allocated after all branches here
+    outer.walk.in_branch = before
     return []
 
 

@@ -10,7 +10,7 @@ from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.formats import load
 from shapeinf.formats.onnx.model_bytes import path_or_bytes
 from shapeinf.graph import Graph
-from shapeinf.memory.runtimes.protocol import Level
+from shapeinf.memory.runtimes.onnxruntime.options import Level
 
 _LEVELS = {
     "off": "ORT_DISABLE_ALL",
