@@ -45,6 +45,8 @@ Verdict = Literal["needed", "too strong", "artifact", "implied", "unknown"]
 
 MOST_CHOICES = 600
 """Sizes that are compared with the guards, for one guard."""
+MOST_OTHERS = 24
+"""Guards, the shortest ones, that may imply another one."""
 MOST_CHECKS = 6
 """Sizes of each kind at which the contract is checked, for one guard."""
 
@@ -153,7 +155,7 @@ class _Examination:
 
     def __init__(self, inputs: InputGuards, inference: Inference, work: int) -> None:
         self.inputs = inputs
-        self.budget = Budget(work)
+        self.budget = Budget(work, inference.store.scope)
         self.contract = Contract(inference, work)
         self.steps = STEPS_PER_RUN + STEPS_PER_NODE * len(inference.compiled.rows)
         self.inference = inference
@@ -202,6 +204,8 @@ class _Examination:
     def _examine(self, examined: _Condition) -> GuardVerdict:
         guard, condition = examined
         record = GuardVerdict(guard.text, guard.kind, guard.checked, "unknown")
+        if not self.budget.take(1):
+            return record
         if condition.decide(self.initial, self.budget):
             return attrs.evolve(record, verdict="implied")
         if condition.decide(self.store, self.budget):
@@ -302,7 +306,7 @@ class _Examination:
     def _is_implied(self, examined: _Condition) -> bool:
         """Whether the other guards imply a guard."""
         others = [c for c in self.conditions if c.guard is not examined.guard and c.guard.checked]
-        store = self._guarded(others)
+        store = self._guarded(sorted(others, key=lambda c: len(c.guard.text))[:MOST_OTHERS])
         return store is None or examined.condition.decide(store, self.budget) is True
 
     def _guarded(self, guards: Sequence[_Condition]) -> ShapeStore | None:
