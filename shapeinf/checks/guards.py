@@ -45,5 +45,5 @@ def differing_guards(model: CheckedModel) -> Iterator[Diagnostic]:
     if artifacts and artifacts[0].accepted is not None:
         sizes = ", ".join(f"{name} = {size}" for name, size in artifacts[0].accepted.items())
         subject = "a guard refuses" if len(artifacts) == 1 else f"{len(artifacts)} guards refuse"
-        message = f"{subject} sizes that the operators accept: {artifacts[0].text} refuses {sizes}"
+        message = f"{subject} sizes that the operators accept: {artifacts[0].condition} refuses {sizes}"
         yield Diagnostic("note", "C107", message, help=MORE)

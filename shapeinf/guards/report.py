@@ -57,6 +57,7 @@ class GuardVerdict:
 
     Args:
         text: the guard as the exporter states it.
+        condition: the condition in the names of axes; empty for a text that is no condition on sizes.
         kind: where it is stated.
         checked: whether the exported module checks it.
         verdict: the verdict.
@@ -66,6 +67,7 @@ class GuardVerdict:
     """
 
     text: str
+    condition: str
     kind: GuardKind
     checked: bool
     verdict: Verdict
@@ -194,7 +196,7 @@ class _Examination:
     def report(self) -> GuardReport:
         """The report."""
         verdicts = {id(c.guard): self._examine(c) for c in self.conditions}
-        verdicts |= {id(g): GuardVerdict(g.text, g.kind, g.checked, "unknown") for g in self.unreadable}
+        verdicts |= {id(g): GuardVerdict(g.text, "", g.kind, g.checked, "unknown") for g in self.unreadable}
         listed = tuple(verdicts[id(guard)] for guard in self.inputs.guards if id(guard) in verdicts)
         written = dynamic_shapes(self.inputs, self.store)
         return GuardReport(listed, tuple(self._missing()), written, self.inputs.example, self.budget.cut)
@@ -203,7 +205,7 @@ class _Examination:
 
     def _examine(self, examined: _Condition) -> GuardVerdict:
         guard, condition = examined
-        record = GuardVerdict(guard.text, guard.kind, guard.checked, "unknown")
+        record = GuardVerdict(guard.text, str(guard.condition), guard.kind, guard.checked, "unknown")
         if not self.budget.take(1):
             return record
         if condition.decide(self.initial, self.budget):
@@ -214,14 +216,11 @@ class _Examination:
         if violated is not None:
             return attrs.evolve(record, verdict="needed", reasons=violated)
         alone, joint = self._try(examined)
-        if alone.accepted is not None:
+        accepted = alone.accepted or joint.accepted
+        if accepted is not None:
             verdict: Verdict = "artifact" if alone.refused is None else "too strong"
             reasons = (alone.reason,) if alone.refused is not None else ()
-            return attrs.evolve(
-                record, verdict=verdict, reasons=reasons, accepted=alone.accepted, refused=alone.refused
-            )
-        if alone.refused is None and joint.accepted is not None:
-            return attrs.evolve(record, verdict="artifact", accepted=joint.accepted)
+            return attrs.evolve(record, verdict=verdict, reasons=reasons, accepted=accepted, refused=alone.refused)
         if alone.refused is None and self._is_implied(examined):
             return attrs.evolve(record, verdict="implied")
         tried = alone if alone.refused is not None else joint

@@ -76,7 +76,7 @@ def test_evidence_names_the_line_and_sizes_that_show_it() -> None:
     assert artifact.accepted == {"x_0": 1, "x_1": 24, "x_2": 8} and artifact.refused is None
     lines = "\n".join(guard_lines(report))
     assert "the operators accept x_0 = 1" in lines
-    assert "| `L['x'].size()[0] != 1` | artifact | `the operators accept x_0 = 1` |" in guards_as_markdown(report)
+    assert "| `x_0 != 1` | artifact | `the operators accept x_0 = 1` |" in guards_as_markdown(report)
 
 
 def test_declarations_are_guards() -> None:
