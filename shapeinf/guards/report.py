@@ -45,6 +45,8 @@ Verdict = Literal["needed", "too strong", "artifact", "implied", "unknown"]
 
 MOST_CHOICES = 600
 """Sizes that are compared with the guards, for one guard."""
+MOST_OTHERS = 24
+"""Guards, the shortest ones, that may imply another one."""
 MOST_CHECKS = 6
 """Sizes of each kind at which the contract is checked, for one guard."""
 
@@ -55,6 +57,7 @@ class GuardVerdict:
 
     Args:
         text: the guard as the exporter states it.
+        condition: the condition in the names of axes; empty for a text that is no condition on sizes.
         kind: where it is stated.
         checked: whether the exported module checks it.
         verdict: the verdict.
@@ -64,6 +67,7 @@ class GuardVerdict:
     """
 
     text: str
+    condition: str
     kind: GuardKind
     checked: bool
     verdict: Verdict
@@ -153,7 +157,7 @@ class _Examination:
 
     def __init__(self, inputs: InputGuards, inference: Inference, work: int) -> None:
         self.inputs = inputs
-        self.budget = Budget(work)
+        self.budget = Budget(work, inference.store.scope)
         self.contract = Contract(inference, work)
         self.steps = STEPS_PER_RUN + STEPS_PER_NODE * len(inference.compiled.rows)
         self.inference = inference
@@ -192,7 +196,7 @@ class _Examination:
     def report(self) -> GuardReport:
         """The report."""
         verdicts = {id(c.guard): self._examine(c) for c in self.conditions}
-        verdicts |= {id(g): GuardVerdict(g.text, g.kind, g.checked, "unknown") for g in self.unreadable}
+        verdicts |= {id(g): GuardVerdict(g.text, "", g.kind, g.checked, "unknown") for g in self.unreadable}
         listed = tuple(verdicts[id(guard)] for guard in self.inputs.guards if id(guard) in verdicts)
         written = dynamic_shapes(self.inputs, self.store)
         return GuardReport(listed, tuple(self._missing()), written, self.inputs.example, self.budget.cut)
@@ -201,7 +205,9 @@ class _Examination:
 
     def _examine(self, examined: _Condition) -> GuardVerdict:
         guard, condition = examined
-        record = GuardVerdict(guard.text, guard.kind, guard.checked, "unknown")
+        record = GuardVerdict(guard.text, str(guard.condition), guard.kind, guard.checked, "unknown")
+        if not self.budget.take(1):
+            return record
         if condition.decide(self.initial, self.budget):
             return attrs.evolve(record, verdict="implied")
         if condition.decide(self.store, self.budget):
@@ -210,14 +216,11 @@ class _Examination:
         if violated is not None:
             return attrs.evolve(record, verdict="needed", reasons=violated)
         alone, joint = self._try(examined)
-        if alone.accepted is not None:
+        accepted = alone.accepted or joint.accepted
+        if accepted is not None:
             verdict: Verdict = "artifact" if alone.refused is None else "too strong"
             reasons = (alone.reason,) if alone.refused is not None else ()
-            return attrs.evolve(
-                record, verdict=verdict, reasons=reasons, accepted=alone.accepted, refused=alone.refused
-            )
-        if alone.refused is None and joint.accepted is not None:
-            return attrs.evolve(record, verdict="artifact", accepted=joint.accepted)
+            return attrs.evolve(record, verdict=verdict, reasons=reasons, accepted=accepted, refused=alone.refused)
         if alone.refused is None and self._is_implied(examined):
             return attrs.evolve(record, verdict="implied")
         tried = alone if alone.refused is not None else joint
@@ -302,7 +305,7 @@ class _Examination:
     def _is_implied(self, examined: _Condition) -> bool:
         """Whether the other guards imply a guard."""
         others = [c for c in self.conditions if c.guard is not examined.guard and c.guard.checked]
-        store = self._guarded(others)
+        store = self._guarded(sorted(others, key=lambda c: len(c.guard.text))[:MOST_OTHERS])
         return store is None or examined.condition.decide(store, self.budget) is True
 
     def _guarded(self, guards: Sequence[_Condition]) -> ShapeStore | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import product
 
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.expr import Dimension, DimSize
@@ -40,14 +40,15 @@ class SizeChoices:
         return list(dict.fromkeys(n for n in [*near, *self._constants] if n >= 1 and n != size))
 
     def of_symbols(self, names: Sequence[str]) -> Iterator[Sizes]:
-        """Sizes at which one or two of these symbols change, and all axes are as the program declares them."""
+        """Sizes at which one of these symbols changes, or with it another one; all axes are as the program declares."""
         known = [name for name in names if name in self.symbols]
         for name in known:
             for size in self.candidates(self.symbols[name]):
                 yield from self._with_symbols({name: size})
-        for first, second in combinations(known, 2):
-            pairs = product(*(self.candidates(self.symbols[name])[:PAIR] for name in (first, second)))
-            for a, b in pairs:
+        pairs = dict.fromkeys(tuple(sorted((name, other))) for name in known for other in self.symbols if other != name)
+        for first, second in pairs:
+            sizes = [self.candidates(self.symbols[name])[:PAIR] for name in (first, second)]
+            for a, b in product(*sizes):
                 yield from self._with_symbols({first: a, second: b})
 
     def of_axes(self, names: Sequence[str]) -> Iterator[Sizes]:

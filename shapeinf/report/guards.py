@@ -27,7 +27,7 @@ def guard_lines(report: GuardReport) -> Iterator[str]:
         if listed:
             yield f"{heading} ({len(listed)})"
         for guard in listed:
-            yield f"  {guard.text}{'' if guard.checked else '  (declared, not checked)'}"
+            yield f"  {guard.condition or guard.text}{'' if guard.checked else '  (declared, not checked)'}"
             yield from (f"      {line}" for line in _evidence(guard, report))
     if report.missing:
         yield f"{MISSING} ({len(report.missing)})"
@@ -65,7 +65,9 @@ def guards_as_markdown(report: GuardReport) -> str:
     rows = ["| guard | verdict | evidence |", "|---|---|---|"]
     for guard in report:
         evidence = "; ".join(_evidence(guard, report))
-        rows.append(f"| {code_cell(guard.text)} | {guard.verdict} | {code_cell(evidence) if evidence else ''} |")
+        rows.append(
+            f"| {code_cell(guard.condition or guard.text)} | {guard.verdict} | {code_cell(evidence) if evidence else ''} |"
+        )
     for missing in report.missing:
         evidence = f"the guards accept {changed_sizes(missing.sizes, report.example)}"
         rows.append(f"| {code_cell(missing.requirement)} | missing | {code_cell(evidence)} |")

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from shapeinf import infer_shapes
+from shapeinf.checks import check
 from shapeinf.cli.main import main
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.report.guards import guard_lines, guards_as_markdown
@@ -75,7 +76,7 @@ def test_evidence_names_the_line_and_sizes_that_show_it() -> None:
     assert artifact.accepted == {"x_0": 1, "x_1": 24, "x_2": 8} and artifact.refused is None
     lines = "\n".join(guard_lines(report))
     assert "the operators accept x_0 = 1" in lines
-    assert "| `L['x'].size()[0] != 1` | artifact | `the operators accept x_0 = 1` |" in guards_as_markdown(report)
+    assert "| `x_0 != 1` | artifact | `the operators accept x_0 = 1` |" in guards_as_markdown(report)
 
 
 def test_declarations_are_guards() -> None:
@@ -131,6 +132,14 @@ def test_the_command(tmp_path: Path, options: list[str], start: str) -> None:
     result = CliRunner().invoke(main, ["guards", str(path), *options])
     assert result.exit_code == 0 and result.output.startswith(start)
     assert CliRunner().invoke(main, ["guards", str(path), "--json", "--markdown"]).exit_code == 2
+
+
+def test_check_reports_missing_guards_and_counts_those_that_nothing_needs() -> None:
+    found = [d for d in check(infer_shapes(table_lookup(), declared="check")) if d.code == "C107"]
+    assert found[0].severity == "warning" and "required by aten.add.Tensor" in found[0].because
+    bound = table_lookup("L['x'].size()[0] != 1", "L['x'].size()[0] != 3", sizes=("s0", 24, 8))
+    (note,) = [d for d in check(infer_shapes(bound, declared="check")) if d.code == "C107"]
+    assert note.severity == "note" and note.message.startswith("2 guards refuse sizes that the operators accept")
 
 
 def test_a_small_budget_leaves_guards_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,9 @@ OPCODES = ("symbol", "constant", "add", "multiply", "floordiv", "maximum")
 MAX_FORMULA = 300
 """Characters of the formula of a dim."""
 
+MAX_PARTS = 60
+"""Terms of a sum, and arguments of a maximum, in the formula of a dim; the others are counted."""
+
 
 @attrs.frozen
 class LiveSource:
@@ -170,10 +173,7 @@ class LiveData:
 
     def _dims(self) -> list[list[Any]]:
         """The formula and the amount of each distinct dim."""
-        return [
-            [shorten_text(self.binder.requirements.format(d), MAX_FORMULA), self._number(self.amounts.dim(d))]
-            for d in self.table.dims
-        ]
+        return [[self._format(d), self._number(self.amounts.dim(d))] for d in self.table.dims]
 
     def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers) -> dict[str, list[int]]:
         """One column for each property; -1 for a shape of unknown rank, and for no node with a cost."""
@@ -286,7 +286,7 @@ class LiveData:
         ]
 
     def _format(self, d: DimSize) -> str:
-        return shorten_text(self.binder.requirements.format(d), MAX_FORMULA)
+        return shorten_text(self.binder.requirements.format(d, MAX_PARTS), MAX_FORMULA)
 
     def _requirements(self) -> list[dict[str, Any]]:
         symbols = [*self.needed, *self.hidden]

@@ -33,6 +33,9 @@ MAX_ROWS = 300
 MAX_MESSAGE = 2000
 """Characters of a message."""
 
+MAX_TERMS = 100
+"""Terms of the formula of a total; the others are counted."""
+
 
 @attrs.frozen
 class StaticReport:
@@ -199,10 +202,8 @@ def _cost(cost: Cost) -> Iterator[str]:
         ("Bytes written", total.bytes_written),
     )
     body = ["<details><summary>As formulas of the dims</summary>"]
-    rows = [
-        f'<tr><th scope="row">{name}</th><td class="formula">{_text(cost.format(amount), MAX_MESSAGE)}</td></tr>'
-        for name, amount in amounts
-    ]
+    formulas = [(name, _text(cost.format(amount, MAX_TERMS), MAX_MESSAGE)) for name, amount in amounts]
+    rows = [f'<tr><th scope="row">{name}</th><td class="formula">{text}</td></tr>' for name, text in formulas]
     body += [*_table((("Amount", ""), ("Formula", "")), rows, len(rows)), "</details>", *_uncounted_nodes(cost)]
     yield from _section("Cost", "cost", [read_asset("cost.html"), *body])
 
