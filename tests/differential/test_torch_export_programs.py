@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 
 import pytest
 
-from tests.differential.torch_export.case import Case, Counts, problems
+from shapeinf import infer_shapes
+from tests.differential.torch_export.case import REGISTRY, Case, Counts, problems
 from tests.differential.torch_export.record import read
+from tests.formats.torch_export.programs import graph, node, program, tensor
 
 SEEDS = range(int(os.environ.get("SHAPEINF_TORCH_PROGRAMS", "1000")))
 
@@ -35,3 +38,14 @@ def test_drawn_programs() -> None:
 
     counts = check(draw_cases(SEEDS))
     assert counts.runs > 5 * len(SEEDS), counts
+
+
+@pytest.mark.xfail(strict=True, reason="a list with more items than the file has names is taken for one that is unpacked")
+def test_more_parts_than_names() -> None:
+    """`x.split(2)[:4]` of 12 rows: torch takes the first four of six parts, and the file has names for four."""
+    names = ["a", "b", "c", "d"]
+    parts = {"as_tensors": [{"name": name} for name in names]}
+    top = graph(["x"], [node("torch.ops.aten.split.Tensor", {"self": "x", "split_size": 2}, parts)], names)
+    top["tensor_values"] = {"x": tensor(8), **{name: tensor(2) for name in names}}
+    result = infer_shapes(json.dumps(program(top)).encode(), inputs={"x": [12]}, registry=REGISTRY)
+    assert result.contract.check().verdict is not False

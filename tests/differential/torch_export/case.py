@@ -20,7 +20,14 @@ REGISTRY = OpRegistry(torch)
 
 @attrs.frozen
 class Run:
-    """A run: the sizes of all axes, why the module or the exported graph does not run there, and the types of values."""
+    """A run of the module and of its exported graph, without torch's guards.
+
+    Args:
+        sizes: the sizes of all axes of the inputs.
+        eager: why the module does not run; empty where it runs.
+        graph: how the exported graph is another program than the module at these sizes; empty where it is the same.
+        types: the types of the values of the exported graph.
+    """
 
     sizes: list[int]
     eager: str
@@ -67,10 +74,10 @@ def problems(case: Case, counts: Counts) -> Iterator[str]:
         counts.yes += verdict is True
         counts.no += verdict is False
         counts.undecided += verdict is None
-        if verdict and run.eager:
-            yield f"{label}: the contract says yes, eager torch: {run.eager}"
         if run.graph:
-            counts.other_path += 1  # the exported graph is another one than the module at these sizes
+            counts.other_path += 1
+        elif verdict and run.eager:
+            yield f"{label}: the contract says yes, eager torch: {run.eager}"
         elif verdict is False and not run.eager:
             yield f"{label}: the contract says no, eager torch runs: {_reasons(here)}"
         if run.types:

@@ -302,7 +302,7 @@ def stack(p: Pool) -> Step:
 def chunk(p: Pool) -> Step:
     x = p.tensor()
     axis = p.axis(x)
-    return Step(lambda x: x.chunk(2, axis), (x,))
+    return Step(lambda x: _unpacked(x.chunk(2, axis), 2), (x,))
 
 
 @kind(2)
@@ -312,16 +312,26 @@ def split(p: Pool) -> Step:
     return Step(lambda x: x.split([count, x.shape[axis] - count], axis), (x,))
 
 
+def _unpacked(parts: Sequence[Any], count: int) -> Sequence[Any]:
+    """Parts that Python unpacks into a number of names."""
+    if len(parts) != count:
+        raise ValueError(f"{len(parts)} values to unpack, not {count}")
+    return parts
+
+
 @kind()
 def split_evenly(p: Pool) -> Step:
+    """Parts of one size: as many as in the example, as Python requires where it unpacks them."""
     x = p.tensor(where=lambda v: v.shape[-1] in (4, 6, 8))
-    return Step(lambda x: x.split(2, -1)[:2], (x,))
+    count = p.values[x].shape[-1] // 2
+    return Step(lambda x: _unpacked(x.split(2, -1), count), (x,))
 
 
 @kind()
 def unbind(p: Pool) -> Step:
     x = p.tensor(2, 3, where=lambda v: v.shape[0] <= 3)
-    return Step(lambda x: x.unbind(0), (x,))
+    count = p.values[x].shape[0]
+    return Step(lambda x: _unpacked(x.unbind(0), count), (x,))
 
 
 # -- indexing ----------------------------------------------------------------------------------------------------------
@@ -525,7 +535,9 @@ def softmax(p: Pool) -> Step:
 def reduce(p: Pool) -> Step:
     x = p.tensor()
     axis, keep = p.axis(x), p.source.random() < 0.5
-    function = p.source.choice((torch.sum, torch.mean, torch.amax, torch.amin, torch.std, torch.logsumexp, torch.argmax))
+    function = p.source.choice(
+        (torch.sum, torch.mean, torch.amax, torch.amin, torch.std, torch.logsumexp, torch.argmax)
+    )
     return Step(lambda x: function(x, axis, keepdim=keep), (x,))
 
 

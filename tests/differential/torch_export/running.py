@@ -6,7 +6,7 @@ import json
 import logging
 import random
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -81,18 +81,23 @@ def _sizes(source: random.Random, module: Drawn) -> list[list[int]]:
 
 def _run(module: Drawn, program: ExportedProgram, sizes: list[int]) -> Run:
     arguments = module.arguments(sizes)
-    try:
-        eager = [tuple(result.shape) for result in module(*arguments)]
-    except Exception as error:  # torch raises errors of many classes
-        return Run(sizes, str(error).splitlines()[0][:80] or "error", "", {})
+    eager, failure = _attempt(lambda: module(*arguments))
     recorder = _Recorder(program.graph_module)
-    try:
-        results = recorder.run(*_inputs(program, arguments))
-    except Exception as error:  # torch raises errors of many classes
-        return Run(sizes, "", str(error).splitlines()[0][:80] or "error", {})
+    results, graph_failure = _attempt(lambda: recorder.run(*_inputs(program, arguments)))
+    if failure or graph_failure:
+        other = graph_failure or "it runs"
+        return Run(sizes, failure, "" if failure and graph_failure else other, {} if graph_failure else recorder.types)
     shapes = [tuple(result.shape) for result in results if isinstance(result, torch.Tensor)]
-    path = "" if shapes[-len(eager) :] == eager else "other results"
-    return Run(sizes, "", path, recorder.types)
+    same = shapes[-len(eager) :] == [tuple(result.shape) for result in eager]  # results of mutation come first
+    return Run(sizes, "", "" if same else "other results", recorder.types)
+
+
+def _attempt(run: Callable[[], Any]) -> tuple[Any, str]:
+    """The results of a run, or why it fails."""
+    try:
+        return run(), ""
+    except Exception as error:  # torch raises errors of many classes
+        return None, str(error).splitlines()[0][:80] or "error"
 
 
 def _inputs(program: ExportedProgram, arguments: Sequence[torch.Tensor]) -> list[Any]:
@@ -118,7 +123,7 @@ class _Recorder(torch.fx.Interpreter):
     def run_node(self, n: torch.fx.Node) -> Any:
         result = super().run_node(n)
         if isinstance(result, torch.Tensor) and n.op == "call_function":
-            self.types[n.name] = f"{str(result.dtype).removeprefix("torch.")}{list(result.shape)}"
+            self.types[n.name] = f"{str(result.dtype).removeprefix('torch.')}{list(result.shape)}"
         return result
 
 
