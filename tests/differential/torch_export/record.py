@@ -18,7 +18,7 @@ import attrs
 from tests.differential.torch_export.case import Case, Run
 
 PATH = Path(__file__).with_name("recorded.json.gz")
-DRAWN, RECORDED = 200, 30
+DRAWN, RECORDED = 60, 16
 
 
 def read() -> Iterator[Case]:
