@@ -24,6 +24,11 @@ Order = tuple[int | None, ...]
 """The positions of the inputs of a rule among the inputs of the file; None for an absent one."""
 
 
+@attrs.frozen(eq=False)
+class BoundKind(NodeKind):
+    """A kind whose attributes are those of its rule. The graph of a result has such, and may be inferred again."""
+
+
 def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
     """The graph with the inputs of each node in the order of the parameters of its rule; see the module."""
     bound: dict[NodeKind, tuple[NodeKind, Order]] = {}
@@ -33,6 +38,9 @@ def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
             op_def = lookup(node.op)
             bound[node.kind] = bind_kind(node.kind, None if op_def is None else op_def.rule, len(node.inputs))
         kind, order = bound[node.kind]
+        if kind is node.kind:
+            nodes.append(node)
+            continue
         inputs = tuple(["" if position is None else node.inputs[position] for position in order])
         nodes.append(Node(kind, inputs, node.outputs, node.name))
     return attrs.evolve(graph, nodes=nodes)
@@ -40,9 +48,11 @@ def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
 
 def bind_kind(kind: NodeKind, rule: Rule | None, count: int) -> tuple[NodeKind, Order]:
     """A kind with the attributes of its rule, and the order of its inputs; `count` is their number in the file."""
+    if isinstance(kind, BoundKind):
+        return kind, tuple(range(count))
     if rule is None:
         written = {name: value for name, value in kind.attrs.items() if not _is_reference(value)}
-        return NodeKind(kind.op, kind.domain, _drop_numbers(written)), tuple(range(count))
+        return BoundKind(kind.op, kind.domain, _drop_numbers(written)), tuple(range(count))
     schema = find_schema(kind.op)
     table = function_table()
     entry = table.entries.get(kind.op, FunctionEntry("", {}, frozenset()))
@@ -134,7 +144,7 @@ class _Binder:
         if NUMBERS in self.names and self.numbers:
             self.attributes[NUMBERS] = tuple(self.numbers)
         attributes = {name: self._append(value, order) for name, value in self.attributes.items()}
-        return NodeKind(kind.op, kind.domain, attributes), tuple(order)
+        return BoundKind(kind.op, kind.domain, attributes), tuple(order)
 
     def _append(self, value: object, order: list[int | None]) -> object:
         """An attribute that refers to inputs behind those of the rule, to which these inputs are appended."""

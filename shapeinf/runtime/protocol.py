@@ -35,9 +35,14 @@ RUNTIMES = {
 }
 """The module of each runtime; its function `runtime()` returns the `Runtime`, or raises MissingPackageError."""
 
-DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torch": "pnnx", "ncnn": "pnnx"}
-"""The dialect of the graphs that each runtime runs; the first runtime of a dialect is its default."""
-
+FORMATS = {
+    "onnxruntime": ("onnx",),
+    "openvino": ("onnx",),
+    "tensorflow": ("tf",),
+    "torch": ("torch_export", "pnnx"),
+    "ncnn": ("pnnx",),
+}
+"""The formats of the models that each runtime runs; the first runtime of a format is its default."""
 
 SESSIONS = ("onnxruntime", "openvino")
 """The runtimes with sessions whose outputs can be allocated before a run; their modules have `user_session`."""
@@ -263,7 +268,7 @@ def choose_runtime(graph: Graph, name: str | None) -> Runtime:
     """
     if name is not None and name not in RUNTIMES:
         raise UnknownNameError("runtime", name, RUNTIMES)
-    names = [runtime for runtime, dialect in DIALECTS.items() if dialect == (graph.format or graph.dialect)]
+    names = [runtime for runtime, formats in FORMATS.items() if (graph.format or graph.dialect) in formats]
     if not names:
         raise ModelError("no runtime runs models of this format", node=graph.source)
     if name is not None and name not in names:

@@ -1,6 +1,6 @@
-"""torch: a PNNX network, run operator by operator.
+"""torch: a program of torch.export, or a PNNX network, which is run operator by operator.
 
-Each operator is a class or function of torch with a name of `torch_names`, called with the arguments in the file.
+Each operator of a network is a class or function of torch with a name of `torch_names`, called with the arguments in the file.
 Neither the Python program that PNNX writes nor any other name in a file is executed.
 """
 
@@ -13,17 +13,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import attrs
-import numpy as np
 
-from shapeinf.engine.tensor_info import MAX_VISITS
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.graph import Graph, Node
-from shapeinf.lattice.dtypes import NUMBER_TYPES, TORCH_NAMES
 from shapeinf.runtime.pnnx_weights import Weights
-from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
+from shapeinf.runtime.protocol import Buffer, Observation, Refusal, StoppedRun, WrittenOutput, refusals
 from shapeinf.runtime.torch_calls import Arguments, Call, NotRunnable, function_call
 from shapeinf.runtime.torch_expression import expression_call
 from shapeinf.runtime.torch_modules import module_call
+from shapeinf.runtime.torch_program import TorchProgram
+from shapeinf.runtime.torch_values import observe_value, to_tensor
 from shapeinf.texts import exact_bytes
 
 MAX_LIVE = 1 << 33
@@ -51,11 +50,15 @@ class Torch:
         """The version of the package."""
         return str(self.package.__version__)
 
-    def open(self, graph: Graph, timeout: float | None) -> TorchNetwork:
-        """A network, whose modules are constructed when a method needs them. Raises ModelError for other models."""
-        if graph.dialect != "pnnx":
-            raise ModelError("only a PNNX network can be run in torch", node=graph.source)
-        return TorchNetwork(self.package, graph, timeout)
+    def open(self, graph: Graph, timeout: float | None) -> TorchNetwork | TorchProgram:
+        """A program, or a network, whose modules are constructed when a method needs them.
+
+        Raises ModelError for other models.
+        """
+        model = {"torch": TorchProgram, "pnnx": TorchNetwork}.get(graph.dialect)
+        if model is None:
+            raise ModelError("only programs of torch.export and PNNX networks run in torch", node=graph.source)
+        return model(self.package, graph, timeout)
 
 
 @attrs.frozen
@@ -219,56 +222,3 @@ def _size(values: Iterable[Any]) -> int:
         elif hasattr(value, "element_size"):
             total += int(value.numel() * value.element_size())
     return total
-
-
-def to_tensor(torch: Any, array: np.ndarray[Any, Any], dtype: str) -> Any:
-    """An array as a tensor, also of bfloat16. Raises Refusal for an element type that torch does not have."""
-    kind = to_dtype(torch, dtype)
-    contiguous = np.ascontiguousarray(array).reshape(array.shape)
-    if contiguous.dtype.isbuiltin != 1:  # a type of ml_dtypes: the same bytes
-        return torch.from_numpy(contiguous.view(f"i{contiguous.itemsize}").copy()).view(kind)
-    return torch.from_numpy(contiguous.copy())
-
-
-def to_dtype(torch: Any, dtype: str) -> Any:
-    """The dtype of torch for an element type. Raises Refusal where torch has none."""
-    names = {ours: name for name, ours in TORCH_NAMES.items()}
-    kind = getattr(torch, names[dtype], None) if dtype in names else None
-    if kind is None:
-        raise Refusal(f"torch has no element type {dtype}")
-    return kind
-
-
-def observe_value(torch: Any, value: Any) -> Observation:
-    """The type of a value: a number is a scalar, a list of numbers a vector, any other list has types of items."""
-    if isinstance(value, torch.Tensor):
-        return ObservedType(str(value.dtype).removeprefix("torch."), tuple(value.shape))
-    if isinstance(value, (list, tuple)):
-        dtypes = {_type_of_number(item) for item in value}
-        if None in dtypes or not value:
-            types = _item_types(torch, value)
-            return "it has too many items to be compared" if types is None else types
-        return ObservedType(dtypes.pop() if len(dtypes) == 1 else None, (len(value),))
-    dtype = _type_of_number(value)
-    return ObservedType(dtype, ()) if dtype else f"it is a {type(value).__name__}, not a tensor"
-
-
-def _type_of_number(value: Any) -> str | None:
-    """The element type of a number of Python; None for any other value."""
-    return NUMBER_TYPES.get(type(value))
-
-
-def _item_types(torch: Any, values: Sequence[Any]) -> list[ObservedType | None] | None:
-    """The types of the tensors and numbers in nested lists; None where there are more than `MAX_VISITS`."""
-    types: list[ObservedType | None] = []
-    pending = list(reversed(values))
-    for _ in range(MAX_VISITS):
-        if not pending:
-            return types
-        value = pending.pop()
-        if isinstance(value, (list, tuple)):
-            pending.extend(reversed(value))
-        else:
-            observed = observe_value(torch, value)
-            types.append(observed if isinstance(observed, ObservedType) else None)
-    return None

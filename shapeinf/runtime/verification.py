@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from shapeinf.api import as_graph
@@ -56,6 +57,7 @@ def verify(
         ShapeInferenceError: sizes that contradict each other or the model, or no small sizes are legal.
     """
     graph = as_graph(model, options)
+    options = attrs.evolve(options, format_options=None)  # the graph is read
     backend = choose_runtime(graph, runtime)
     loaded = backend.open(graph, timeout)
     model_runs = ModelRuns.of_graph(graph, arrays, seed, options)

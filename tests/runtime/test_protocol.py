@@ -9,7 +9,7 @@ import pytest
 
 from shapeinf import ModelError, UnknownNameError
 from shapeinf.runtime import RUNTIMES, verify
-from shapeinf.runtime.protocol import DIALECTS, runtime_by_name
+from shapeinf.runtime.protocol import FORMATS, runtime_by_name
 from tests.engine.runtime import parsed
 from tests.runtime.cases import CHOICE, MATMUL, VERIFIED
 
@@ -22,7 +22,7 @@ SOURCES = [path for path in (ROOT / "shapeinf").rglob("*.py") if "formats" not i
 def reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more runtime, with the two lines that the guide asks for."""
     monkeypatch.setitem(RUNTIMES, "reference", "tests.runtime.reference_runtime")
-    monkeypatch.setitem(DIALECTS, "reference", "onnx")
+    monkeypatch.setitem(FORMATS, "reference", ("onnx",))
 
 
 @pytest.mark.parametrize(("text", "expected"), VERIFIED)
@@ -43,7 +43,7 @@ def test_it_reports_mismatches_and_refusals() -> None:
 
 def test_every_runtime_has_a_dialect_and_a_row_in_the_docs() -> None:
     page = (ROOT / "docs" / "verify.md").read_text(encoding="utf-8")
-    assert DIALECTS.keys() == RUNTIMES.keys()
+    assert FORMATS.keys() == RUNTIMES.keys()
     assert not [name for name in RUNTIMES if name != "reference" and f"| `{name}` |" not in page]
 
 
@@ -55,7 +55,7 @@ def test_an_unknown_runtime_is_an_unknown_name() -> None:
 
 
 def test_a_runtime_of_another_format_is_refused() -> None:
-    names = " or ".join(name for name, dialect in DIALECTS.items() if dialect == "onnx")
+    names = " or ".join(name for name, formats in FORMATS.items() if "onnx" in formats)
     with pytest.raises(ModelError, match=f"choose {names}"):
         verify(parsed(MATMUL), runtime="ncnn")
 

@@ -10,7 +10,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import attrs
 
@@ -49,6 +49,8 @@ class Package:
         configs: the JSON of the listings of weights and of constants, by `weights` and `constants`.
         read: returns the bytes of a file of weights or constants, None for one that is missing or too long.
         files: the files that were read.
+        origin: the path or the bytes of the file, or the live program.
+        is_json: whether the file is the JSON alone.
     """
 
     text: bytes
@@ -57,6 +59,8 @@ class Package:
     configs: Mapping[str, bytes] = attrs.Factory(dict)
     read: Callable[[str], bytes | None] = lambda name: None
     files: ReadFiles = attrs.Factory(ReadFiles)
+    origin: Any = None
+    is_json: bool = False
 
 
 def is_archive(names: Sequence[str]) -> bool:
@@ -98,13 +102,15 @@ def open_package(model: str | os.PathLike[str] | bytes, program: str | None) -> 
     without a program, LimitError past a limit.
     """
     if isinstance(model, bytes):
-        return _open(io.BytesIO(model), "<bytes>", program, lambda: io.BytesIO(model), ReadFiles())
+        opened = _open(io.BytesIO(model), "<bytes>", program, lambda: io.BytesIO(model), ReadFiles())
+        return attrs.evolve(opened, origin=model)
     path = check_path(model)
     files = ReadFiles()
     try:
         with open_regular(path) as file:
             files.add(os.path.abspath(path), file)
-            return _open(file, path, program, lambda: open_regular(path), files)
+            opened = _open(file, path, program, lambda: open_regular(path), files)
+            return attrs.evolve(opened, origin=path)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror or error}", node=path) from error
 
@@ -119,7 +125,7 @@ def _open(
         if len(text) > MAX_PROGRAM:
             raise LimitError(f"has more than {MAX_PROGRAM} bytes", node=source)
         _require_program("", program, source)
-        return Package(text, "", source, files=files)
+        return Package(text, "", source, files=files, is_json=True)
     member, name = _choose_program(list_names(file, source), source, program)
     root = member.rpartition("models/")[0] if name else ""
     wanted = {member: "program"}

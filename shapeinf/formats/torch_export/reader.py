@@ -36,10 +36,14 @@ class ExportedModel:
     Args:
         program: the program.
         names: the names of sizes.
+        origin: what the program was read from: a path, the bytes of a file, or a live `ExportedProgram`.
+        is_json: whether it is a file with the JSON alone, without weights.
     """
 
     program: Program
     names: SizeNames
+    origin: Any = attrs.field(default=None, repr=False)
+    is_json: bool = False
 
 
 def read(model: Any, name: str | None = None) -> Graph:
@@ -55,7 +59,7 @@ def read(model: Any, name: str | None = None) -> Graph:
         return graph
     from shapeinf.formats.torch_export.live import json_of
 
-    package = Package(json_of(model), "", "<ExportedProgram>")
+    package = Package(json_of(model), "", "<ExportedProgram>", origin=model)
     return build(document.parse_json(package.text, package.source), package)
 
 
@@ -72,7 +76,7 @@ def build(data: object, package: Package) -> Graph:
     graph.producer = f"torch {program.torch_version}" if program.torch_version else "torch"
     graph.file_version = ".".join(map(str, program.schema_version))
     graph.dim_aliases = dict(names.aliases)
-    graph.model = ExportedModel(program, names)
+    graph.model = ExportedModel(program, names, package.origin, package.is_json)
     graph.files = package.files
     defer_contents(graph, builder.stored, package)
     return graph

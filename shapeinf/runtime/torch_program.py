@@ -1,0 +1,154 @@
+"""A program of torch.export in torch: its graph, node by node, without the guards that torch adds to it.
+
+A file is loaded by `torch.export.load`, which evaluates texts of the file as Python code.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.torch_export.reader import ExportedModel
+from shapeinf.graph import Graph
+from shapeinf.runtime.protocol import Buffer, Observation, Refusal, StoppedRun, WrittenOutput, refusals
+from shapeinf.runtime.torch_values import item_observations, to_tensor
+
+_JSON_ALONE = "the JSON of a program has no weights: pass the file that torch.export.save writes, or the program itself"
+
+
+class TorchProgram:
+    """A live `ExportedProgram`, or that of a file, which is loaded when a method needs it."""
+
+    def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
+        """`timeout`: the most seconds that one run may take; it ends after the node in which they pass.
+
+        Raises ModelError for a program without weights.
+        """
+        if not isinstance(graph.model, ExportedModel) or graph.model.is_json:
+            raise ModelError(_JSON_ALONE, node=graph.source)
+        self.package = package
+        self.graph = graph
+        self.timeout = timeout
+        self._origin = graph.model.origin
+        self._program: Any = None
+        self._traced: tuple[Any, dict[str, Observation]] | None = None
+
+    def load(self) -> None:
+        """Load the program of a file."""
+        self.program()
+
+    def program(self) -> Any:
+        """The program."""
+        if self._program is None:
+            origin = self._origin
+            if isinstance(origin, (str, bytes)):
+                with refusals(), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self._program = self._load(io.BytesIO(origin) if isinstance(origin, bytes) else origin)
+            else:
+                self._program = origin
+        return self._program
+
+    def _load(self, file: Any) -> Any:
+        """The program of this name in a file: `torch.export.load` takes packages of one program only."""
+        name = self.graph.name
+        if not name or name == "model":
+            return self.package.export.load(file)
+        from torch.export.pt2_archive._package import load_pt2
+
+        return load_pt2(file).exported_programs[name]
+
+    def tensor_names(self) -> frozenset[str]:
+        """The outputs of all nodes outside of bodies."""
+        return frozenset(name for node in self.graph.nodes for name in node.outputs if name)
+
+    def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
+        """Arrays as tensors."""
+        with refusals():
+            return {name: to_tensor(self.package, array, dtypes[name]) for name, array in arrays.items()}
+
+    def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[Observation]:
+        """The types of these values; all calls with the same feeds share one run."""
+        if self._traced is None or self._traced[0] is not feeds:
+            self._traced = feeds, self._run(feeds)
+        return [self._traced[1][name] for name in names]
+
+    def _run(self, feeds: Mapping[str, Any]) -> dict[str, Observation]:
+        """Run the graph of the program, and return the types of all values of our graph."""
+        torch, program = self.package, self.program()
+        calls = [node for node in program.graph.nodes if _is_call(node)]
+        if len(calls) != len(self.graph.nodes):
+            raise Refusal(f"torch's graph has {len(calls)} nodes, and that of the file {len(self.graph.nodes)}")
+        outputs = {call: node.outputs for call, node in zip(calls, self.graph.nodes, strict=True)}
+        observed: dict[str, Observation] = {}
+        start = time.monotonic()
+
+        def record(call: Any, result: Any) -> None:
+            if call in outputs:
+                observed.update(_observe(torch, outputs[call], result))
+            if self.timeout and time.monotonic() - start > self.timeout:
+                raise StoppedRun(self.timeout)
+
+        with refusals(), torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _interpreter(torch, program.graph_module, record).run(*self._inputs(feeds))
+        return observed
+
+    def _inputs(self, feeds: Mapping[str, Any]) -> Iterator[Any]:
+        """The inputs of the graph in order; copies, since nodes may write to them."""
+        program = self.program()
+        for spec in program.graph_signature.input_specs:
+            kind = spec.kind.name
+            if kind != "USER_INPUT":
+                stored = program.state_dict if spec.target in program.state_dict else program.constants
+                yield _copy(stored[spec.target]) if spec.target in stored else None
+            elif spec.arg.name in feeds:
+                value = feeds[spec.arg.name]
+                yield _copy(value) if type(spec.arg).__name__ == "TensorArgument" else value.item()
+            else:
+                yield getattr(spec.arg, "value", None)  # a number, a text or None that is part of the program
+
+    def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
+        """There is nothing to fetch: nodes return tensors and numbers."""
+        raise Refusal("the program has no node with an output of this name")
+
+    def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
+        """Outputs cannot be bound: torch allocates them."""
+        return "torch writes no outputs into buffers"
+
+    def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
+        """See `binding_refusal`."""
+        raise Refusal("torch writes no outputs into buffers")
+
+
+def _is_call(node: Any) -> bool:
+    """Whether a node of torch's graph is one of the file, which has no nodes for the items of results."""
+    return node.op == "call_function" and getattr(node.target, "__name__", "") != "getitem"
+
+
+def _copy(value: Any) -> Any:
+    return value.detach().clone() if hasattr(value, "detach") else value
+
+
+def _observe(torch: Any, names: Sequence[str], result: Any) -> Iterator[tuple[str, Observation]]:
+    """The types of the outputs of a node, the items of lists in order."""
+    types = item_observations(torch, result)
+    if len(types) != len(names):
+        types = [f"torch returns {len(types)} values, the file has {len(names)} outputs"] * len(names)
+    return ((name, type_) for name, type_ in zip(names, types, strict=True) if name)
+
+
+def _interpreter(torch: Any, module: Any, record: Callable[[Any, Any], None]) -> Any:
+    """What runs a graph of torch; `record` is called with each node and its result."""
+
+    class Interpreter(torch.fx.Interpreter):  # type: ignore[misc]
+        def run_node(self, n: Any) -> Any:
+            result = super().run_node(n)
+            record(n, result)
+            return result
+
+    return Interpreter(module)

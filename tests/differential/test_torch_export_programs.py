@@ -1,0 +1,51 @@
+"""Generated programs of torch.export: runs of torch must not contradict inference or the contract.
+
+`SHAPEINF_TORCH_PROGRAMS` is how many programs are drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+
+import pytest
+
+from shapeinf import infer_shapes
+from tests.differential.torch_export.case import REGISTRY, Case, Counts, problems
+from tests.differential.torch_export.record import read
+from tests.formats.torch_export.programs import graph, node, program, tensor
+
+SEEDS = range(int(os.environ.get("SHAPEINF_TORCH_PROGRAMS", "1000")))
+
+
+def check(cases: Iterable[Case]) -> Counts:
+    counts = Counts()
+    found = [text for case in cases for text in problems(case, counts)]
+    assert not found, "\n".join(found)
+    return counts
+
+
+def test_recorded_programs() -> None:
+    counts = check(read())
+    assert counts.exact > counts.tensors // 2 and counts.yes and counts.no, counts
+
+
+@pytest.mark.slow
+def test_drawn_programs() -> None:
+    pytest.importorskip("torch", reason="torch is the oracle of this test")
+    from tests.differential.torch_export.running import draw_cases
+
+    counts = check(draw_cases(SEEDS))
+    assert counts.runs > 5 * len(SEEDS), counts
+
+
+@pytest.mark.xfail(strict=True, reason="a list with more items than the file has names is taken for one that is unpacked")
+def test_more_parts_than_names() -> None:
+    """`x.split(2)[:4]` of 12 rows: torch takes the first four of six parts, and the file has names for four."""
+    names = ["a", "b", "c", "d"]
+    parts = {"as_tensors": [{"name": name} for name in names]}
+    top = graph(["x"], [node("torch.ops.aten.split.Tensor", {"self": "x", "split_size": 2}, parts)], names)
+    top["tensor_values"] = {"x": tensor(8), **{name: tensor(2) for name in names}}
+    result = infer_shapes(json.dumps(program(top)).encode(), inputs={"x": [12]}, registry=REGISTRY)
+    assert result.contract.check().verdict is not False
