@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.concat import cat
+from opdefs.pnnx.frames import Frames, stft
 from opdefs.pnnx.names import function_name
 from opdefs.pnnx.operands import require_kind
 from opdefs.pnnx.promotion import promote, to_float
@@ -245,6 +246,23 @@ def transform(
     elif onesided:
         sizes[axes[-1]] = sizes[axes[-1]] // 2 + 1
     return TensorType(dtype, Shape(sizes))
+
+
+@torch("aten.stft.default")
+def stft_of_frames(
+    c: InferenceContext,
+    self: Shape,
+    window: Shape | None = None,
+    *,
+    n_fft: object,
+    hop_length: object = None,
+    win_length: object = None,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+) -> TensorType:
+    """As `torch.stft` of a signal that is padded already: frames start at its first sample."""
+    frames = Frames(n_fft, hop_length, win_length, False, onesided)
+    return stft(c, self, window, frames=frames, return_complex=return_complex)
 
 
 @torch("aten.fft_fftshift.default", "aten.fft_ifftshift.default")
