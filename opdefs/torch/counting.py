@@ -23,15 +23,6 @@ def nonzero(c: InferenceContext, self: Value) -> TensorType:
     return TensorType("int64", Shape((nonzero_count(c, self), len(self.shape))))
 
 
-@torch("aten.nonzero_numpy.default")
-def nonzero_by_axis(c: InferenceContext, self: Value) -> tuple[TensorType, ...]:
-    """[*S] -> the positions [count] of the elements that are not 0, a vector for each axis."""
-    if self.shape.dims is None:
-        raise c.unknowable("the rank of the input is unknown")
-    shape = Shape((nonzero_count(c, self),))
-    return (TensorType("int64", shape),) * max(len(self.shape), 1)
-
-
 @torch("aten.nonzero_static.default")
 def nonzero_of_size(c: InferenceContext, self: Shape, *, size: object, fill_value: object = -1) -> TensorType:
     """[*S] -> [size, rank]: positions of elements that are not 0, cropped or filled."""

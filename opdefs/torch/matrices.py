@@ -212,7 +212,7 @@ def product_of_list(c: InferenceContext, *tensors: Operand) -> TensorType:
 # -- decompositions ----------------------------------------------------------------------------------------------------
 
 _SAME_MATRIX = (
-    *("linalg_inv", "inverse", "linalg_cholesky", "cholesky", "cholesky_inverse", "linalg_matrix_exp", "matrix_exp"),
+    *("linalg_inv", "inverse", "linalg_cholesky", "cholesky", "cholesky_inverse", "linalg_matrix_exp"),
     *("linalg_matrix_power", "matrix_power"),
 )
 

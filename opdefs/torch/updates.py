@@ -51,6 +51,8 @@ def replace_slices(c: InferenceContext, self: Value, index: Value, source: Shape
     if self.shape.dims is None or source.dims is None or index.shape.dims is None:
         return _without_contents(self)
     count: DimSize = index.shape[0] if index.shape.dims else 1
+    if "add" in c.op_def.name and bool(self.shape.dims) != bool(source.dims):
+        c.fail("self and source must have the same rank", self.shape, source)
     if not source.dims:
         c.merge(count, 1, "index must have one element for a source of rank 0")
         return _without_contents(self)

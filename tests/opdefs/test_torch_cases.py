@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opdefs.pnnx.dialect import pnnx
 from opdefs.torch.dialect import torch
-from opdefs.torch.functions import OWN, function_table
 from shapeinf import Result, infer_shapes
 from shapeinf.expr import Dimension, evaluate
 from tests.opdefs.torch_cases.case import Call
@@ -46,12 +44,19 @@ def test_a_call_has_the_types_of_torch(call: Call) -> None:
     fixed = infer_shapes(call.program(recorded, symbolic=False), declared="ignore")
     assert not _differences(fixed, recorded, {})
     assert fixed.contract.check().verdict is not False
+    if {0, 1} & {*call.binding().values()}:  # named sizes are at least 1; a rank may depend on whether they are 1
+        return
     symbolic = infer_shapes(call.program(recorded, symbolic=True), declared="ignore")
     assert not _differences(symbolic, recorded, call.binding())
     assert symbolic.contract.check(**call.binding()).verdict is not False
 
 
-REFUSED = [call for call in CASES if RECORDED[call.text] is None]
+REFUSED = [
+    call
+    for call in CASES
+    if RECORDED[call.text] is None and all(x.contents is None or x.dtype != "int64" for x in call.tensors())
+]
+"""The calls that torch refuses for their sizes or types; the contents of inputs are not known to inference."""
 
 
 @pytest.mark.parametrize("call", REFUSED, ids=[call.text for call in REFUSED])

@@ -55,7 +55,9 @@ class Call:
             arguments[name] = _argument(kinds[name].kind, value, declared, symbolic)
         inputs = list(declared)
         outputs = [programs.argument(f"out{i}") for i in range(len(result))]
-        declared.update({f"out{i}": programs.tensor(*sizes, dtype=CODES[kind]) for i, (kind, sizes) in enumerate(result)})
+        declared.update(
+            {f"out{i}": programs.tensor(*sizes, dtype=CODES[kind]) for i, (kind, sizes) in enumerate(result)}
+        )
         node = programs.node(f"torch.ops.{self.overload}", arguments, *outputs)
         graph = programs.graph(inputs, [node], outputs, tensors=declared)
         return json.dumps(programs.program(graph)).encode()

@@ -97,11 +97,21 @@ INDEXING = [
     *aten("masked_select.default", (f(2, 3), b(2, 3)), (f(2, 3), b(3)), (f(2, 3), b(2))),
     *each("put.default put_.default", (f(2, 3), i(2), f(2)), (f(2, 3), i(2, 2), f(4)), (f(2, 3), i(2), f(3))),
     *aten("take.default", (f(2, 3), i(4, 2)), (f(2, 3), i()), (f(0), i(2)), (f(2, 3), i(1, to=(6,)))),
-    *aten("take_along_dim.default", (f(2, 3), i(2, 1), 1), (f(2, 3), i(1, 5), 1), (f(2, 3), i(4)), (f(2, 3), i(3, 1), 1)),
+    *aten(
+        "take_along_dim.default", (f(2, 3), i(2, 1), 1), (f(2, 3), i(1, 5), 1), (f(2, 3), i(4)), (f(2, 3), i(3, 1), 1)
+    ),
     *aten("take_along_dim.default", (f(2, 3), i(3), 1)),
-    *aten("slice_scatter.default", (f(4, 3), f(2, 3), 0, 1, 3), (f(4, 3), f(3), 0, 1, 2), (f(4, 3), f(4, 2), 1, 0, 9, 2)),
+    *aten(
+        "slice_scatter.default", (f(4, 3), f(2, 3), 0, 1, 3), (f(4, 3), f(3), 0, 1, 2), (f(4, 3), f(4, 2), 1, 0, 9, 2)
+    ),
     *aten("slice_scatter.default", (f(4, 3), f(3, 3), 0, 1, 3), (f(4, 3), f(4, 3))),
-    *aten("select_scatter.default", (f(4, 3), f(3), 0, 1), (f(4, 3), f(4), 1, -1), (f(4, 3), f(4), 0, 1), (f(4), f(), 0, 4)),
+    *aten(
+        "select_scatter.default",
+        (f(4, 3), f(3), 0, 1),
+        (f(4, 3), f(4), 1, -1),
+        (f(4, 3), f(4), 0, 1),
+        (f(4), f(), 0, 4),
+    ),
     *aten("diagonal_scatter.default", (f(4, 3), f(3)), (f(4, 3), f(2), 1), (f(4, 3), f(4))),
     *aten("isin.Tensor_Tensor", (f(2, 3), f(4))),
     *aten("isin.Tensor_Scalar", (f(2, 3), 1.0)),
@@ -124,17 +134,23 @@ ORDER = [
     *aten("mode.default", (f(2, 5),), (f(2, 5), 0, True), (f(2, 0),)),
     *each("median.default nanmedian.default", (f(2, 5),), (f(0),), (i(3),)),
     *aten("aminmax.default", (f(2, 3),), (f(2, 3), {"dim": 1}), (f(2, 3), {"dim": 0, "keepdim": True}), (f(0),)),
-    *aten("aminmax.default", (f(2, 3), {"keepdim": True}), (f(0, 3), {"dim": 0}), (f(0, 3), {"dim": 1}), (f(), {"dim": 0})),
+    *aten(
+        "aminmax.default", (f(2, 3), {"keepdim": True}), (f(0, 3), {"dim": 0}), (f(0, 3), {"dim": 1}), (f(), {"dim": 0})
+    ),
     *each("max.default min.default", (f(2, 3),), (f(0),), (f(),)),
     *each("max.dim min.dim", (f(2, 3), 1), (f(2, 3), 0, True), (f(2, 0), 1), (f(0, 3), 1), (f(), 0)),
     *each("max.other min.other", (f(2, 3), f(3)), (f(2, 3), f(2)), (f(3), i(3))),
-    *each("argmax.default argmin.default", (f(2, 3),), (f(2, 3), 1), (f(2, 3), 0, True), (f(0),), (f(2, 3), None, True)),
+    *each(
+        "argmax.default argmin.default", (f(2, 3),), (f(2, 3), 1), (f(2, 3), 0, True), (f(0),), (f(2, 3), None, True)
+    ),
     *each("any.default all.default", (f(2, 3),), (u(2, 3),), (f(0),)),
     *each("any.dim all.dim", (f(2, 3), 1), (b(2, 3), 0, True), (u(2, 3), 1), (f(2, 3), 2), (f(), 0)),
     *each("any.dims all.dims", (f(2, 3), (0, 1)), (f(2, 3), (1,), True), (f(2, 3),), (f(2, 3), ()), (f(2, 3), (0, 0))),
     *aten("count_nonzero.default", (f(2, 3),), (f(2, 3), 1), (f(), 0)),
     *aten("count_nonzero.dim_IntList", (f(2, 3), (0, 1)), (f(2, 3), (1,)), (f(2, 3), ())),
-    *each("quantile.scalar nanquantile.scalar", (f(2, 5), 0.5), (f(2, 5), 0.5, 1), (f(2, 5), 0.5, 0, True), (f(0), 0.5)),
+    *each(
+        "quantile.scalar nanquantile.scalar", (f(2, 5), 0.5), (f(2, 5), 0.5, 1), (f(2, 5), 0.5, 0, True), (f(0), 0.5)
+    ),
     *each("quantile.default nanquantile.default", (f(2, 5), f(3)), (f(2, 5), f(3), 1, True), (f(2, 5), f(), 1)),
     *aten("quantile.default", (f(2, 5), f(1, 2)), (f(2, 5), f(3), None, True)),
     *aten("searchsorted.Tensor", (f(5), f(2, 3)), (f(2, 5), f(2, 3)), (f(2, 5), f(3, 3)), (f(2, 5), f(3)), (f(5), f())),
@@ -155,7 +171,13 @@ COUNTS = [
     *aten("nonzero_static.default", (f(2, 3), {"size": 4}), (f(), {"size": 2})),
     *aten("_unique2.default", (f(2, 3),), (f(2, 3), True, True), (f(2, 3), True, False, True), (f(0),), (f(),)),
     *aten("_unique.default", (f(2, 3),), (f(2, 3), True, True)),
-    *aten("unique_consecutive.default", (f(2, 3),), (f(2, 3), True, True), (f(2, 3), False, True), (f(2, 3), True, True, 1)),
+    *aten(
+        "unique_consecutive.default",
+        (f(2, 3),),
+        (f(2, 3), True, True),
+        (f(2, 3), False, True),
+        (f(2, 3), True, True, 1),
+    ),
     *aten("unique_consecutive.default", (f(2, 3), {"dim": 0})),
     *aten("unique_dim.default", (f(2, 3), 0), (f(2, 3), 1, True, True, True), (f(2, 3), 2)),
     *aten("unique_dim_consecutive.default", (f(2, 3), 0), (f(2, 3), 1, True, True)),
@@ -187,7 +209,10 @@ VIEWS = [
     *aten("ravel.default", (f(2, 3),), (f(),)),
     *each("squeeze_.default squeeze_copy.default", (f(2, 1),)),
     *each("squeeze_.dim squeeze_copy.dim", (f(2, 1), 1), (f(2, 1), 0), (f(2, 1), 2)),
-    *each("squeeze_.dims squeeze_copy.dims", (f(1, 2, 1), (0, 2)),),
+    *each(
+        "squeeze_.dims squeeze_copy.dims",
+        (f(1, 2, 1), (0, 2)),
+    ),
     *each("unsqueeze_.default unsqueeze_copy.default", (f(2, 3), -1), (f(2, 3), 3), (f(), 0)),
     *each("alias_copy.default detach_copy.default resolve_conj.default resolve_neg.default", (f(2, 3),)),
     *each("positive.default", (f(2, 3),), (b(2),)),
@@ -196,7 +221,9 @@ VIEWS = [
     *aten("rot90.default", (f(2, 3),), (f(2, 3), 2), (f(2, 3, 4), 3, (1, 2)), (f(2),)),
     *each("atleast_1d.default atleast_2d.default atleast_3d.default", (f(),), (f(3),), (f(2, 3),), (f(1, 2, 3),)),
     *each("atleast_1d.Sequence atleast_2d.Sequence atleast_3d.Sequence", ([f(), f(3)],)),
-    *each("unfold.default unfold_copy.default", (f(2, 7), 1, 3, 2), (f(2, 7), 0, 3, 1), (f(), 0, 1, 1), (f(7), 0, 3, 0)),
+    *each(
+        "unfold.default unfold_copy.default", (f(2, 7), 1, 3, 2), (f(2, 7), 0, 3, 1), (f(), 0, 1, 1), (f(7), 0, 3, 0)
+    ),
     *aten("broadcast_tensors.default", ([f(2, 1), f(3)],), ([f(2), f(3)],)),
     *aten("meshgrid.default", ([f(2), f(3)],), ([f(2), f()],), ([f(2, 3), f(3)],)),
     *aten("meshgrid.indexing", ([f(2), f(3), f(4)], {"indexing": "xy"}), ([f(2), f(3)], {"indexing": "ij"})),
@@ -206,9 +233,15 @@ VIEWS = [
     *each("hstack.default vstack.default", ([f(2, 3), f(2, 4)],), ([f(2, 3), f(1, 3)],)),
     *aten("column_stack.default", ([f(3), f(3, 2)],), ([f(), f(1, 2)],), ([f(3), f(2, 2)],)),
     *each("hsplit.int vsplit.int", (f(4, 6), 2), (f(4, 6), 5), (f(6), 3)),
-    *each("hsplit.array vsplit.array", (f(4, 6), (1, 3)),),
+    *each(
+        "hsplit.array vsplit.array",
+        (f(4, 6), (1, 3)),
+    ),
     *aten("dsplit.int", (f(2, 3, 4), 2), (f(2, 3), 1)),
-    *aten("dsplit.array", (f(2, 3, 4), (1, 2)),),
+    *aten(
+        "dsplit.array",
+        (f(2, 3, 4), (1, 2)),
+    ),
     *each("tensor_split.sections", (f(7, 2), 3), (f(7, 2), 0), (f(), 1)),
     *each("tensor_split.indices", (f(7, 2), (2, 5)), (f(7, 2), (1,), 1)),
     *aten("slice_copy.Tensor", (f(5), 0, 1, 3), (f(5), 0, 1, 9, 2)),
@@ -217,7 +250,10 @@ VIEWS = [
     *each("concat.default concatenate.default", ([f(2, 3), f(4, 3)],), ([f(2, 3), f(2, 4)], 1), ([f(2, 3), f(2, 4)],)),
     *aten("unbind_copy.int", (f(2, 3),), (f(2, 3), 1)),
     *each("unsafe_chunk.default", (f(7, 2), 3), (f(7, 2), 0)),
-    *each("unsafe_split.Tensor split_copy.Tensor split.Tensor", (f(7, 2), 3),),
+    *each(
+        "unsafe_split.Tensor split_copy.Tensor split.Tensor",
+        (f(7, 2), 3),
+    ),
     *each("split_with_sizes_copy.default unsafe_split_with_sizes.default", (f(7, 2), (3, 4)), (f(7, 2), (3, 3))),
     *aten("split.sizes", (f(7, 2), (3, 4)), (f(7, 2), (3, 3))),
     *aten("diff.default", (f(2, 5),), (f(2, 5), 2, 0), (f(2, 5), 9), (f(),), (f(2, 5), 1, 1, f(2, 1), f(2, 2))),
@@ -225,7 +261,14 @@ VIEWS = [
 ]
 
 MATRICES = [
-    *each("diagonal.default diagonal_copy.default", (f(3, 4),), (f(3, 4), 2), (f(3, 4), -5), (f(2, 3, 4), 0, 1, 2), (f(3),)),
+    *each(
+        "diagonal.default diagonal_copy.default",
+        (f(3, 4),),
+        (f(3, 4), 2),
+        (f(3, 4), -5),
+        (f(2, 3, 4), 0, 1, 2),
+        (f(3),),
+    ),
     *aten("linalg_diagonal.default", (f(2, 3, 4),), (f(2, 3, 4), {"offset": -1})),
     *aten("diag_embed.default", (f(2, 3),), (f(2, 3), 1), (f(2, 3), -1, 0, 2), (f(),), (f(3), 0, 0, 0)),
     *aten("diagflat.default", (f(2, 3),), (f(3), -2), (f(),)),
@@ -237,7 +280,12 @@ MATRICES = [
     *aten("inner.default", (f(2, 3), f(4, 3)), (f(2, 3), f()), (f(3), f(3)), (f(2, 3), f(3, 4))),
     *aten("linalg_vecdot.default", (f(2, 3), f(3)), (f(2, 3), f(2, 3), {"dim": 0}), (f(2, 3), f(2))),
     *aten("kron.default", (f(2, 3), f(4, 5)), (f(2), f(4, 5)), (f(), f(2)), (f(2), i(2))),
-    *aten("tensordot.default", (f(2, 3, 4), f(4, 3), (1, 2), (1, 0)), (f(2, 3), f(4, 5), (), ()), (f(2, 3), f(2), (1,), (0,))),
+    *aten(
+        "tensordot.default",
+        (f(2, 3, 4), f(4, 3), (1, 2), (1, 0)),
+        (f(2, 3), f(4, 5), (), ()),
+        (f(2, 3), f(2), (1,), (0,)),
+    ),
     *aten("tensordot.default", (f(2, 1), f(3), (1,), (0,)), (f(2, 3), f(3), (1,), ())),
     *each("addmv.default addmv_.default", (f(2), f(2, 3), f(3)), (f(3), f(2, 3), f(3))),
     *aten("addmv.default", (f(), f(2, 3), f(3)), (f(1), f(2, 3), f(3))),
@@ -256,10 +304,18 @@ MATRICES = [
         (f(2, 3),),
     ),
     *each("linalg_matrix_power.default matrix_power.default", (f(2, 3, 3), 3), (f(2, 3), 2)),
-    *each("linalg_det.default det.default logdet.default linalg_slogdet.default slogdet.default", (f(2, 3, 3),), (f(2, 3),)),
+    *each(
+        "linalg_det.default det.default logdet.default linalg_slogdet.default slogdet.default",
+        (f(2, 3, 3),),
+        (f(2, 3),),
+    ),
     *each("_linalg_det.default _linalg_slogdet.default", (f(2, 3, 3),), (f(2, 3),)),
-    *each("linalg_eig.default linalg_eigvals.default linalg_eigh.default linalg_eigvalsh.default", (f(2, 3, 3),), (f(2, 3),)),
-    *each("_linalg_eigh.default", (f(2, 3, 3),)),
+    *each(
+        "linalg_eig.default linalg_eigvals.default linalg_eigh.default linalg_eigvalsh.default",
+        (f(2, 3, 3),),
+        (f(2, 3),),
+    ),
+    *each("_linalg_eigh.default _linalg_eigvals.default", (f(2, 3, 3),)),
     *aten("linalg_svd.default", (f(2, 3, 4),), (f(3, 4), False), (f(3),)),
     *aten("_linalg_svd.default", (f(3, 4),), (f(3, 4), True)),
     *aten("svd.default", (f(2, 3, 4),), (f(3, 4), False)),
@@ -280,7 +336,9 @@ MATRICES = [
         (f(1, 2, 2, to=(1, 0, 0, 1)), f(4, 2, 3)),
     ),
     *aten("linalg_solve.default", (f(2, 2, to=(1, 0, 0, 1)), f(3, 2), {"left": False})),
-    *aten("linalg_solve_triangular.default", (f(2, 3, 3), f(3, 4), {"upper": True}), (f(3, 3), f(4, 3), {"upper": True})),
+    *aten(
+        "linalg_solve_triangular.default", (f(2, 3, 3), f(3, 4), {"upper": True}), (f(3, 3), f(4, 3), {"upper": True})
+    ),
     *aten("triangular_solve.default", (f(3, 4), f(2, 3, 3)), (f(4, 3), f(3, 3))),
     *aten("cholesky_solve.default", (f(3, 4), f(2, 3, 3)), (f(4, 3), f(3, 3))),
     *aten("_linalg_check_errors.default", (Tensor("int32", (2,)), "x", {"is_matrix": False})),
@@ -289,7 +347,9 @@ MATRICES = [
     *aten("_euclidean_dist.default", (f(3, 4), f(5, 4))),
     *aten("pdist.default", (f(5, 3),), (f(1, 3),), (f(3),)),
     *aten("cross.default", (f(2, 3), f(2, 3)), (f(2, 4), f(2, 4)), (f(2, 3), f(2, 3), 0)),
-    *aten("linalg_cross.default", (f(2, 3), f(1, 3)), (f(3, 4), f(3, 4)), (f(3, 4), f(3, 4), {"dim": 0}), (f(2, 3), f(3))),
+    *aten(
+        "linalg_cross.default", (f(2, 3), f(1, 3)), (f(3, 4), f(3, 4)), (f(3, 4), f(3, 4), {"dim": 0}), (f(2, 3), f(3))
+    ),
     *aten("einsum.default", ("ij,jk->ik", [f(2, 3), f(3, 4)])),
 ]
 
@@ -307,7 +367,9 @@ TRANSFORMS = [
     *aten("_fft_r2c.default", (f(2, 8), (0, 1), 0, True), (f(2, 8), (1,), 0, False)),
     *aten("_fft_c2r.default", (z(2, 5), (1,), 0, 8)),
     *each("fft_fftshift.default fft_ifftshift.default", (f(2, 3),), (f(2, 3), (1,)), (f(2, 3), (2,))),
-    *aten("stft.default", (f(2, 40), 16, 4, 16, f(16), False, True, True), (f(10), 16, 4, 16, f(16), False, True, True)),
+    *aten(
+        "stft.default", (f(2, 40), 16, 4, 16, f(16), False, True, True), (f(10), 16, 4, 16, f(16), False, True, True)
+    ),
     *aten("stft.center", (f(2, 40), 16, 4, 16, f(16), True, "reflect", False, True, True)),
     *aten("istft.default", (z(2, 9, 11), 16, 4, 16, f(16)), (z(2, 8, 11), 16, 4, 16, f(16))),
     *each("real.default imag.default", (z(2, 3),)),
@@ -318,7 +380,10 @@ TRANSFORMS = [
     *aten("complex.default", (f(2, 1), f(3)), (f(2), f(3)), (f(2), Tensor("float64", (2,)))),
     *aten("polar.default", (f(2, 1), f(3)), (f(2), f(3))),
     *aten("angle.default", (z(2, 3),), (f(2),), (i(2),)),
-    *each("conj.default _conj.default conj_physical.default conj_physical_.default sgn.default _conj_copy.default", (z(2, 3),)),
+    *each(
+        "conj.default _conj.default conj_physical.default conj_physical_.default sgn.default _conj_copy.default",
+        (z(2, 3),),
+    ),
     *each("bitwise_not.default bitwise_not_.default", (i(2, 3),), (b(2),), (f(2),)),
 ]
 
@@ -330,7 +395,12 @@ NEW = [
         for kind in ("tril_indices", "triu_indices")
         for made in aten(
             f"{kind}.default",
-            *((rows, columns, offset) for rows in (0, 3, 5) for columns in (0, 2, 6) for offset in (-7, -2, 0, 1, 3, 9)),
+            *(
+                (rows, columns, offset)
+                for rows in (0, 3, 5)
+                for columns in (0, 2, 6)
+                for offset in (-7, -2, 0, 1, 3, 9)
+            ),
             (3, 3, {"dtype": "int32"}),
         )
     ),
@@ -338,7 +408,9 @@ NEW = [
     *each("linspace.Tensor_Tensor logspace.Tensor_Tensor", (f(), f(), 5), (f(1), f(), 5)),
     *each("linspace.Tensor_Scalar logspace.Tensor_Scalar", (f(), 1.0, 5)),
     *each("linspace.Scalar_Tensor logspace.Scalar_Tensor", (0.0, f(), 5)),
-    *aten("new_full.default", (f(2), (3, 4), 1), (i(2), (3,), 2.5), (f(2), (3,), 1, {"dtype": "int32"}), (f(2), (-1,), 1)),
+    *aten(
+        "new_full.default", (f(2), (3, 4), 1), (i(2), (3,), 2.5), (f(2), (3,), 1, {"dtype": "int32"}), (f(2), (-1,), 1)
+    ),
     *aten("zero_.default", (f(2, 3),), (b(2),)),
     *each("rand.default randn.default", ((2, 3),), ((2,), {"dtype": "float64"}), ((-1,),)),
     *each("rand.generator randn.generator", ((2, 3), {"generator": None})),
@@ -363,7 +435,9 @@ NEW = [
     *aten("bernoulli_.float", (f(2, 3), 0.5)),
     *aten("bernoulli.Tensor", (f(2, 3), f(2, 3)), (f(2, 3), f(3)), (f(2, 3), f(2))),
     *aten("bernoulli_.Tensor", (f(2, 3), f(2, 3)), (f(2, 3), f(3)), (f(2, 3), f(2))),
-    *each("uniform_.default normal_.default normal_functional.default exponential_.default random_.default", (f(2, 3),)),
+    *each(
+        "uniform_.default normal_.default normal_functional.default exponential_.default random_.default", (f(2, 3),)
+    ),
     *aten("random_.from", (f(2, 3), 1, 5)),
     *aten("random_.to", (f(2, 3), 5)),
     *aten("normal.Tensor_float", (f(2, 3), 1.0)),
