@@ -25,7 +25,7 @@ torch.axes(
     *_aten("bernoulli", "bernoulli.p", "bernoulli_.float", "bernoulli.Tensor", "bernoulli_.Tensor", "uniform_"),
     *_aten("normal_", "normal_functional", "exponential_", "normal.Tensor_float", "normal.float_Tensor"),
     *_aten("normal.Tensor_Tensor", "masked_fill_.Scalar", "masked_fill_.Tensor", "broadcast_tensors"),
-    *_aten("any", "all", "count_nonzero", "outer", "kron", "movedim.int", "movedim.intlist"),
+    *_aten("any", "all", "count_nonzero", "outer", "movedim.int", "movedim.intlist"),
 )(separate)
 torch.axes(
     *_aten("sort", "sort.stable", "argsort", "argsort.stable", "median.dim", "nanmedian.dim", "kthvalue", "mode"),

@@ -66,6 +66,7 @@ torch.cost(
     *_aten("conj", "_conj", "_conj_copy", "fft_fftshift", "fft_ifftshift", "diagonal", "diagonal_copy"),
     *_aten("linalg_diagonal", "diag_embed", "diagflat", "eye", "eye.m", "tril_indices", "triu_indices", "new_full"),
     *_aten("zero_"),
+    "torch.autocast",
 )(elements.movement)
 torch.cost(
     *(f"aten.{name}.{kind}" for name in ("linspace", "logspace") for kind in ("default", "Tensor_Tensor")),
