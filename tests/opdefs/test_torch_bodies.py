@@ -39,15 +39,6 @@ def _hinted(x: Any) -> Any:
     return hints_wrapper(lambda a: a.transpose(0, 1) * 2, (x,), {}, hints={"depth": 1})
 
 
-@torch.compiler.nested_compile_region
-def _region(x: Any) -> Any:
-    return x[:, 1:].cumsum(0)
-
-
-def _marked(x: Any) -> Any:
-    return _region(x)
-
-
 def _cast(x: Any) -> Any:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         y = x @ x.mT
@@ -55,7 +46,7 @@ def _cast(x: Any) -> Any:
     return y, z
 
 
-@pytest.mark.parametrize("function", [_mapped, _without_gradients, _strict, _hinted, _marked, _cast])
+@pytest.mark.parametrize("function", [_mapped, _without_gradients, _strict, _hinted, _cast])
 def test_a_program_has_the_types_of_a_run(function: Callable[[Any], Any]) -> None:
     class Model(torch.nn.Module):
         def forward(self, x: Any) -> Any:
@@ -65,7 +56,7 @@ def test_a_program_has_the_types_of_a_run(function: Callable[[Any], Any]) -> Non
     free = {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exported = torch.export.export(Model(), (x,), dynamic_shapes={"x": free}, strict=function is _marked)
+        exported = torch.export.export(Model(), (x,), dynamic_shapes={"x": free})
         file = io.BytesIO()
         torch.export.save(exported, file)
     result = infer_shapes(file.getvalue(), declared="ignore")
@@ -77,41 +68,3 @@ def test_a_program_has_the_types_of_a_run(function: Callable[[Any], Any]) -> Non
         assert bound.contract.check().verdict is True
         for info, value in zip(bound.outputs.values(), listed, strict=True):
             assert (info.dtype, info.shape.dims) == (str(value.dtype).removeprefix("torch."), tuple(value.shape))
-
-
-def _body(name: str, target: str, **arguments: object) -> object:
-    return {"as_graph": {"name": name, "graph": graph(["a"], [node(target, {"self": "a", **arguments}, "r")], ["r"])}}
-
-
-@pytest.mark.parametrize("operator", ["run_const_graph", "strict_mode"])
-def test_a_body_with_a_list_of_operands_is_called(operator: str) -> None:
-    call = unnamed(
-        f"torch.ops.higher_order.{operator}",
-        [_body("body_0", "torch.ops.aten.t.default"), {"as_tensors": [{"name": "x"}]}],
-        "y",
-    )
-    top = graph(["x"], [call], ["y"], tensors={"x": tensor(2, 3)})
-    assert str(infer_shapes(json.dumps(program(top)).encode()).tensors["y"]) == "float32[3, 2]"
-
-
-def test_tensors_that_an_operator_writes_keep_their_types() -> None:
-    call = unnamed(
-        "torch.ops.higher_order.auto_functionalized_v2", [{"as_operator": "torch.ops.m.f.default"}], "r", "y"
-    )
-    for name, value in (("other", argument("x")), ("_all_bases", {"as_tensors": [{"name": "x"}]})):
-        call["inputs"].append({"name": name, "arg": value, "kind": 2})
-    top = graph(["x"], [call], ["y"], tensors={"x": tensor(2, 3), "r": tensor(7)})
-    result = infer_shapes(json.dumps(program(top)).encode())
-    assert str(result.tensors["y"]) == "float32[2, 3]" and str(result.tensors["r"]) == "float32[7]"
-
-
-def test_a_scan_of_rows_keeps_the_types_of_its_tensors() -> None:
-    rows = graph(["a", "b"], [node("torch.ops.aten.add.Tensor", {"self": "a", "other": "b"}, "r")], ["r"])
-    arguments = [
-        {"as_graph": {"name": "combine_0", "graph": rows}},
-        {"as_tensors": [{"name": "x"}]},
-        {"as_tensors": []},
-    ]
-    call = unnamed("torch.ops.higher_order.associative_scan", arguments, "y")
-    top = graph(["x"], [call], ["y"], tensors={"x": tensor(5, 3)})
-    assert str(infer_shapes(json.dumps(program(top)).encode()).tensors["y"]) == "float32[5, 3]"
