@@ -33,6 +33,7 @@ torch = Dialect(
     versioned=False,
     costs=["opdefs.torch.costs"],
     axes=["opdefs.torch.axis_rules"],
+    kernels={"executorch": "opdefs.executorch:executorch"},
     rule_index=RuleIndex("opdefs.torch"),
 )
 torch.connect = _connect
