@@ -60,11 +60,11 @@ def _with_conversions(kind: NodeKind) -> NodeKind:
     """The kind; the body of an enabled autocast has its conversions."""
     if kind.op != "higher_order.wrap_with_autocast":
         return kind
-    given = {argument.name: value for argument, value in _arguments(kind.attrs, find_schema(kind.op))}
-    body = given.get("body_graph")
-    if given.get("enabled") is not True or given.get("dtype") is None or not isinstance(body, Graph):
+    listed = {argument.name: value for argument, value in _arguments(kind.attrs, find_schema(kind.op))}
+    body = listed.get("body_graph")
+    if listed.get("enabled") is not True or listed.get("dtype") is None or not isinstance(body, Graph):
         return kind
-    converted = convert_operands(body, given["dtype"])
+    converted = convert_operands(body, listed["dtype"])
     return NodeKind(kind.op, kind.domain, {n: converted if v is body else v for n, v in kind.attrs.items()})
 
 

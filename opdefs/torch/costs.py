@@ -24,9 +24,9 @@ def _aten(*names: str) -> list[str]:
 
 
 def _in_place_too(*names: str) -> list[str]:
-    """As `_aten`, also for the functions in place."""
+    """As `_aten`, also for the functions in suffix."""
     parts = [name.partition(".") for name in names]
-    return [f"aten.{name}{place}.{overload or 'default'}" for name, _, overload in parts for place in _TWICE]
+    return [f"aten.{name}{suffix}.{overload or 'default'}" for name, _, overload in parts for suffix in _TWICE]
 
 
 torch.cost(

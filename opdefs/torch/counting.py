@@ -114,7 +114,7 @@ def bincount(c: InferenceContext, self: Shape, weights: Shape | None = None, *, 
 
 @torch("aten.repeat_interleave.Tensor")
 def repeated_indices(c: InferenceContext, repeats: Value, *, output_size: object = None) -> TensorType:
-    """[n] -> [total]: the index of each element as often as the element says."""
+    """[n] -> [total]: the index of each element repeated by its number."""
     c.require_rank(repeats.shape, 1, "repeats")
     counts = known_dims(repeats)
     stated = read_dim(c, output_size, "output_size")

@@ -11,7 +11,7 @@ from opdefs.pnnx.promotion import promote
 from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.contraction import matmul
 from opdefs.rules.numbers import read_int, read_ints
-from opdefs.rules.operands import require_broadcast_to
+from opdefs.rules.operands import is_unit, require_broadcast_to
 from opdefs.torch.dialect import torch
 from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import Shape, TensorType
@@ -73,7 +73,7 @@ def matrix_of_elements(c: InferenceContext, self: Shape, *, offset: object = 0) 
     return TensorType(c.dtype(0), Shape((size, size)))
 
 
-@torch(*(f"aten.{name}{place}.default" for name in ("tril", "triu") for place in ("", "_")), in_place=(0,))
+@torch(*(f"aten.{name}{suffix}.default" for name in ("tril", "triu") for suffix in ("", "_")), in_place=(0,))
 def triangle(c: InferenceContext, self: Shape) -> TensorType:
     """[*B, M, N] -> [*B, M, N] with zeros above or below a diagonal."""
     _matrices(c, self)
@@ -165,7 +165,7 @@ def tensordot(c: InferenceContext, self: Shape, other: Shape, *, dims_self: obje
     if len(left) != len(right):
         c.fail("dims_self and dims_other must have the same number of items", left, right)
     for first, second in zip(left, right, strict=True):
-        if a[first] != 1 and b[second] != 1:
+        if not is_unit(a[first]) and not is_unit(b[second]):
             c.merge(a[first], b[second], "contracted axes must be equal")
     rest = (d for dims, gone in ((a, left), (b, right)) for i, d in enumerate(dims) if i not in gone)
     return TensorType(c.dtype(0), Shape(rest))

@@ -14,14 +14,14 @@ from shapeinf.ops import InferenceContext
 _ORDERED = "complex numbers have no order"
 
 
-def _require_order(c: InferenceContext) -> None:
+def _require_real(c: InferenceContext) -> None:
     require_kind(c, c.dtype(0), _ORDERED, "bool", "integer", "float")
 
 
 @torch("aten.sort.default", "aten.sort.stable")
 def sort(c: InferenceContext, self: Shape, *, dim: object = -1) -> tuple[TensorType, TensorType]:
     """[*S] -> the sorted elements [*S] along an axis, and their indices [*S]."""
-    _require_order(c)
+    _require_real(c)
     if self.dims is not None:
         read_axis(c, dim, len(self))
     return TensorType(c.dtype(0), self), TensorType("int64", self)
@@ -70,7 +70,7 @@ def kthvalue(
     c: InferenceContext, self: Shape, *, k: object, dim: object = -1, keepdim: bool = False
 ) -> tuple[TensorType, TensorType]:
     """[*A, d, *B] -> the k-th smallest elements [*A, *B] along an axis, and their indices; 1 <= k <= d."""
-    _require_order(c)
+    _require_real(c)
     shape = _without_axis(c, self, dim, keepdim)
     rank = read_dim(c, k, "k")
     if rank is not None and self.dims is not None:
@@ -85,7 +85,7 @@ def typical_of_axis(
     c: InferenceContext, self: Shape, *, dim: object = -1, keepdim: bool = False
 ) -> tuple[TensorType, TensorType]:
     """[*A, d, *B] -> the median or most frequent elements [*A, *B] along an axis, and their indices."""
-    _require_order(c)
+    _require_real(c)
     shape = _without_axis(c, self, dim, keepdim)
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
 
@@ -93,7 +93,7 @@ def typical_of_axis(
 @torch("aten.median.default", "aten.nanmedian.default")
 def median(c: InferenceContext, self: Shape) -> TensorType:
     """[*S] -> []: the median of all elements."""
-    _require_order(c)
+    _require_real(c)
     return TensorType(c.dtype(0), Shape(()))
 
 
@@ -102,7 +102,7 @@ def extremes(
     c: InferenceContext, self: Shape, *, dim: object = None, keepdim: bool = False
 ) -> tuple[TensorType, TensorType]:
     """The smallest and the largest elements of an axis, or of all elements."""
-    _require_order(c)
+    _require_real(c)
     if dim is not None:
         shape = _without_axis(c, self, dim, keepdim)
     else:
@@ -208,7 +208,7 @@ def histogram(c: InferenceContext, self: Shape, *, bins: object = 100) -> Tensor
 def test_elements(c: InferenceContext, self: Shape) -> TensorType:
     """[*S] -> [*S] of booleans."""
     if function_name(c.op_def.name) in ("isposinf", "isneginf", "signbit"):
-        _require_order(c)
+        _require_real(c)
     return TensorType("bool", self)
 
 

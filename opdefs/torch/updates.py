@@ -29,7 +29,7 @@ def index_put(
 
 
 @torch(
-    *(f"aten.scatter{place}.{kind}" for place in ("", "_") for kind in ("src", "value", "reduce", "value_reduce")),
+    *(f"aten.scatter{suffix}.{kind}" for suffix in ("", "_") for kind in ("src", "value", "reduce", "value_reduce")),
     *("aten.scatter_reduce.two", "aten.scatter_reduce_.two"),
     in_place=(0,),
 )
@@ -41,7 +41,7 @@ def scatter(c: InferenceContext, self: Value, index: Value, src: Value | None = 
     return _without_contents(self)
 
 
-_SLICES = tuple(f"aten.index_{name}{place}.default" for name in ("add", "copy", "reduce") for place in ("", "_"))
+_SLICES = tuple(f"aten.index_{name}{suffix}.default" for name in ("add", "copy", "reduce") for suffix in ("", "_"))
 
 
 @torch(*_SLICES, in_place=(0,))
@@ -79,7 +79,7 @@ def _constrain_slices(c: InferenceContext, x: Shape, index: PartialTensor, dim: 
 
 
 @torch(
-    *(f"aten.index_fill{place}.{kind}" for place in ("", "_") for kind in ("int_Scalar", "int_Tensor")), in_place=(0,)
+    *(f"aten.index_fill{suffix}.{kind}" for suffix in ("", "_") for kind in ("int_Scalar", "int_Tensor")), in_place=(0,)
 )
 def fill_slices(
     c: InferenceContext, self: Value, index: Value, value: Shape | None = None, *, dim: object, value_: object = None

@@ -35,10 +35,10 @@ def list_outputs(c: InferenceContext, parts: list[TensorType]) -> tuple[Type, ..
 def move_axes(c: InferenceContext, self: Value, *, source: object, destination: object) -> PartialTensor:
     """The tensor with some axes at other positions; the others keep their order."""
     rank = len(self.shape)
-    given, wanted = read_ints(c, source, "source"), read_ints(c, destination, "destination")
-    if len(given) != len(wanted):
-        c.fail("source and destination must have the same number of items", given, wanted)
-    sources, targets = c.axes(given, max(rank, 1)), c.axes(wanted, max(rank, 1))
+    listed, wanted = read_ints(c, source, "source"), read_ints(c, destination, "destination")
+    if len(listed) != len(wanted):
+        c.fail("source and destination must have the same number of items", listed, wanted)
+    sources, targets = c.axes(listed, max(rank, 1)), c.axes(wanted, max(rank, 1))
     if not rank:
         return self
     placed = dict(zip(targets, sources, strict=True))
