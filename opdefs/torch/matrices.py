@@ -124,8 +124,8 @@ def outer(c: InferenceContext, self: Operand, vec2: Operand) -> TensorType:
 @torch("aten.dot.default", "aten.vdot.default")
 def dot(c: InferenceContext, self: Shape, other: Shape) -> TensorType:
     """[n] x [n] -> []."""
-    sizes = (c.require_rank(x, 1, name)[0] for x, name in ((self, "self"), (other, "other")))
-    c.merge(*sizes, "both vectors must have the same number of elements")
+    first, second = (c.require_rank(x, 1, name)[0] for x, name in ((self, "self"), (other, "other")))
+    c.merge(first, second, "both vectors must have the same number of elements")
     return TensorType(c.dtype(0), Shape(()))
 
 

@@ -169,8 +169,8 @@ def block_diagonal(c: InferenceContext, *tensors: Value) -> TensorType:
         dims = x.shape.require()
         if len(dims) > 2:
             c.fail("the tensors must have rank 2 or less", x.shape)
-        height, width = (*(1,) * (2 - len(dims)), *dims)
-        rows, columns = rows + height, columns + width
+        rows += dims[0] if len(dims) == 2 else 1
+        columns += dims[-1] if dims else 1
     return TensorType(promote(*tensors, tensors_only=True), Shape((rows, columns)))
 
 
