@@ -61,7 +61,19 @@ def conv(
     padding_mode: str = "zeros",
 ) -> Shape:
     """[N, C, *S] or [C, *S], [K, C/groups, *W] -> [N, K, *T] or [K, *T]."""
-    rank = spatial_rank(c)
+    return convolve(c, spatial_rank(c), input, weight, bias, convolution, padding_mode)
+
+
+def convolve(
+    c: InferenceContext,
+    rank: int,
+    input: Shape,
+    weight: Shape,
+    bias: Shape | None,
+    convolution: Convolution,
+    padding_mode: str = "zeros",
+) -> Shape:
+    """As `conv`, with `rank` spatial axes."""
     w = c.require_rank(weight, rank + 2, "weight")
     lead, channels, sizes = split_axes(c, input, rank)
     groups = _read_groups(c, convolution.groups)
@@ -161,7 +173,13 @@ def conv_transpose(
     c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None = None, *, convolution: Transposed
 ) -> Shape:
     """[N, C, *S] or [C, *S], [C, K/groups, *W] -> [N, K, *T] or [K, *T]."""
-    rank = spatial_rank(c)
+    return convolve_transposed(c, spatial_rank(c), input, weight, bias, convolution)
+
+
+def convolve_transposed(
+    c: InferenceContext, rank: int, input: Shape, weight: Shape, bias: Shape | None, convolution: Transposed
+) -> Shape:
+    """As `conv_transpose`, with `rank` spatial axes."""
     w = c.require_rank(weight, rank + 2, "weight")
     lead, channels, sizes = split_axes(c, input, rank)
     groups = _read_groups(c, convolution.groups)
