@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.images import sample_at_grid
 from opdefs.pnnx.names import function_name
@@ -24,17 +26,21 @@ RESIZED = {
 }
 """The modes of `F.interpolate` by the overloads of `aten.upsample_...`; those with `_` in front have it there too."""
 
-_OPERATORS = [f"aten._upsample{name}" if name[0] == "_" else f"aten.upsample_{name}" for name in RESIZED]
+
+def upsampling() -> Iterator[tuple[str, str]]:
+    """The overloads of `aten.upsample_...` with their modes."""
+    for name, mode in RESIZED.items():
+        operator = f"aten._upsample{name}" if name[0] == "_" else f"aten.upsample_{name}"
+        yield from ((f"{operator}.{overload}", mode) for overload in ("default", "vec"))
 
 
-@torch(*(f"{name}.{overload}" for name in _OPERATORS for overload in ("default", "vec")))
+@torch(*(name for name, _ in upsampling()))
 def upsample(
     c: InferenceContext, input: TensorType, *, output_size: object = (), scale_factors: object = ()
 ) -> TensorType:
     """[N, C, *S] -> [N, C, *T], where T is `output_size`, or the floor of S times `scale_factors`."""
-    name = function_name(c.op_def.name).removeprefix("_")
-    rank = int(next(letter for letter in name if letter.isdigit()))
-    mode = next(mode for key, mode in RESIZED.items() if name.removeprefix("upsample_") == key.removeprefix("_"))
+    rank = int(next(letter for letter in function_name(c.op_def.name) if letter.isdigit()))
+    mode = dict(upsampling())[c.op_def.name]
     shape = c.require_rank(input.shape, rank + 2, "the input")
     given = "scale_factors" in c.written and c.written["scale_factors"] is not None
     sizes = {"scale_factor": scale_factors} if given else {"size": output_size}
