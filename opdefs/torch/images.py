@@ -42,9 +42,7 @@ def upsample(
     rank = int(next(letter for letter in function_name(c.op_def.name) if letter.isdigit()))
     mode = dict(upsampling())[c.op_def.name]
     shape = c.require_rank(input.shape, rank + 2, "the input")
-    given = "scale_factors" in c.written and c.written["scale_factors"] is not None
-    sizes = {"scale_factor": scale_factors} if given else {"size": output_size}
-    return TensorType(input.dtype, interpolate(c, shape, mode=mode, **sizes))
+    return TensorType(input.dtype, interpolate(c, shape, size=output_size, scale_factor=scale_factors, mode=mode))
 
 
 @torch("aten.grid_sampler.default", "aten.grid_sampler_2d.default", "aten.grid_sampler_3d.default")
