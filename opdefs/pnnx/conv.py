@@ -186,6 +186,7 @@ def convolve_transposed(
     c.merge(channels, w[0], "the channels of the input must equal weight.shape[0]")
     c.divisible(w[0], groups, "groups must divide the input channels")
     _check_weight(c, w)
+    c.at_least(w[1], 1, "no axis of the weight may be empty")
     require_vector(c, bias, w[1] * groups, "the bias must have one element for each output channel")
     return Shape((*lead, w[1] * groups, *_transposed_sizes(c, sizes, w.require()[2:], convolution)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.operands import require_broadcast_to, require_vector
+from opdefs.rules.operands import require_vector
 from opdefs.torch.dialect import torch
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -16,9 +16,8 @@ def log_sigmoid_with_buffer(c: InferenceContext, self: TensorType) -> tuple[Tens
 
 @torch("aten._prelu_kernel.default")
 def prelu_of_broadcast_weight(c: InferenceContext, self: TensorType, weight: Shape) -> TensorType:
-    """[*S] and a weight that broadcasts -> [*S]."""
-    require_broadcast_to(c, weight, self.shape, "the weight must broadcast to the shape of the input")
-    return TensorType(self.dtype, self.shape)
+    """Broadcasting."""
+    return TensorType(self.dtype, c.broadcast(self.shape, weight))
 
 
 @torch(
@@ -31,7 +30,7 @@ def rrelu_with_noise(
     c: InferenceContext, self: TensorType, noise: TensorType
 ) -> TensorType | tuple[TensorType, TensorType]:
     """[*S], the slopes [*S] -> [*S], as a function also the new slopes."""
-    result = TensorType(self.dtype, self.shape)
+    result = TensorType(self.dtype, c.merge(self.shape, noise.shape, "noise must have the shape of the input"))
     return (result, TensorType(noise.dtype, noise.shape)) if "functional" in c.op_def.name else result
 
 

@@ -101,7 +101,8 @@ def native_multi_head_attention(
 ) -> tuple[TensorType, TensorType]:
     """[N, L, E], [N, S, E], [N, S, E] -> [N, L, E] and weights [N, L, S], for each head without the average."""
     q, k = c.require_rank(query.shape, 3, "query"), c.require_rank(key, 3, "key")
-    c.merge(k, value, "key and value must have the same shape")
+    k = c.merge(k, value, "key and value must have the same shape")
+    q = c.merge(q, k, "query and key must have the same shape")
     part_size(c, embed_dim, num_head, "num_head must divide embed_dim")
     for weight, rows in ((qkv_weight, 3 * embed_dim), (proj_weight, embed_dim)):
         c.merge(

@@ -64,7 +64,7 @@ def pad_circular(c: InferenceContext, self: TensorType, *, pad: object) -> Tenso
 @torch("aten._pad_enum.default")
 def pad_by_number(c: InferenceContext, self: TensorType, *, pad: object, mode: int) -> TensorType:
     """As `aten.pad.default`, with the number of the mode."""
-    modes = ("constant", "reflect", "replicate", "circular")
+    modes = ("reflect", "replicate", "circular", "constant")
     if not 0 <= mode < len(modes):
         c.fail("mode must be the number of a mode", mode)
     return TensorType(self.dtype, pad_axes(c, self.shape, pad=pad, mode=modes[mode]))

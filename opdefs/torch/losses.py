@@ -28,6 +28,9 @@ def loss_of_elements(c: InferenceContext, self: TensorType, target: TensorType, 
     dtype = self.dtype if name in _OF_FIRST else promote(self, target, tensors_only=True)
     if name in _FLOATS_ONLY and dtype is not None and to_float(dtype) != dtype:
         c.fail("a loss must be of floats", dtype)
+    if name == "soft_margin_loss":
+        require_broadcast_to(c, target.shape, self.shape, "the target must broadcast to the shape of the input")
+        return _reduce(TensorType(dtype, self.shape), reduction)
     return _reduce(TensorType(dtype, c.broadcast(self.shape, target.shape)), reduction)
 
 
@@ -57,13 +60,12 @@ def binary_cross_entropy(
     *,
     reduction: int = MEAN,
 ) -> TensorType:
-    """The operand that the other one broadcasts to: the target with logits, else the first; and weights that do."""
-    whole, other = (target, self) if "logits" in c.op_def.name else (self, target)
-    require_broadcast_to(c, other.shape, whole.shape, "self and target must have the same shape, or broadcast to it")
+    """Two of [*S], and weights that broadcast -> [*S]."""
+    shape = c.merge(self.shape, target.shape, "the target must have the shape of the input")
     for factor, name in ((weight, "weight"), (pos_weight, "pos_weight")):
-        require_broadcast_to(c, factor, whole.shape, f"{name} must broadcast to the shape of the loss")
+        require_broadcast_to(c, factor, shape, f"{name} must broadcast to the shape of the loss")
     dtype = self.dtype if self.dtype == target.dtype else None
-    return _reduce(TensorType(dtype, whole.shape), reduction)
+    return _reduce(TensorType(dtype, shape), reduction)
 
 
 def _reduce(losses: TensorType, reduction: int) -> TensorType:
@@ -126,9 +128,11 @@ def loss_of_classes(
         c.fail("the input must have rank 1 or 2", self.shape)
     require_vector(c, weight, dims[0] if len(dims) == 1 else dims[1], "weight must have one element for each class")
     if len(dims) == 1:
+        c.at_least(dims[0], 1, "there must be at least one class")
         if target.rank == 1:
             c.same_count(c.numel(target), 1, "the target of a vector must be a single class")
         return TensorType(self.dtype, SCALAR)
+    c.at_least(dims[1], 1, "there must be at least one class")
     expected = Shape((dims[0], *dims[2:]))
     losses = c.merge(target, expected, "target must have the shape of the input without the classes")
     return _reduce(TensorType(self.dtype, losses), reduction)
@@ -197,6 +201,8 @@ def ctc_loss(
     dims = log_probs.shape.require()
     if len(dims) not in (2, 3):
         c.fail("log_probs must have rank 2 or 3", log_probs.shape)
+    if len(dims) == 3 and targets.rank == 2:
+        c.merge(dims[1], targets[0], "log_probs and targets must have the same batch size")
     return _reduce(TensorType(log_probs.dtype, Shape(dims[1:-1])), reduction)
 
 
@@ -211,5 +217,7 @@ def ctc_loss_with_paths(
 ) -> tuple[TensorType, TensorType]:
     """[T, N, C] -> [N], and [N, T, L], where data decides L."""
     dims = c.require_rank(log_probs.shape, 3, "log_probs").require()
+    if targets.rank == 2:
+        c.merge(dims[1], targets[0], "log_probs and targets must have the same batch size")
     paths = Shape((dims[1], dims[0], c.fresh("path", 1)))
     return TensorType(log_probs.dtype, Shape((dims[1],))), TensorType(log_probs.dtype, paths)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from opdefs.pnnx.normalization import channels_of, layer_norm, norm_of_channels
 from opdefs.rules.numbers import read_dim
-from opdefs.rules.operands import part_size, require_vector
+from opdefs.rules.operands import part_size, require_broadcast_to, require_vector
 from opdefs.torch.dialect import torch
-from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.lattice.dtypes import element_bits
 from shapeinf.ops import InferenceContext
@@ -113,6 +112,8 @@ def native_batch_norm(
     parameters = (running_mean, running_var, weight, bias)
     shape = norm_of_channels(c, input.shape, *(None if p is None else p.shape for p in parameters))
     updates = "with_update" in c.op_def.name if training is None else training
+    if updates:
+        c.at_least(c.numel((*shape[:1], *shape[2:])), 1, "in training each channel must have at least one element")
     statistics = TensorType(_widened(input.dtype), Shape((channels_of(c, shape),)) if updates else _EMPTY)
     results = [TensorType(input.dtype, shape), statistics, statistics]
     if "_batch_norm_" in c.op_def.name and "legit" not in c.op_def.name:
@@ -135,6 +136,8 @@ def instance_norm(
 ) -> TensorType:
     """[N, C, *S], up to four of [C] -> [N, C, *S]."""
     shape = norm_of_channels(c, input.shape, running_mean, running_var, weight, bias, use_input_stats=use_input_stats)
+    if use_input_stats:
+        c.at_least(shape[0], 1, "the batch must not be empty")
     return TensorType(input.dtype, shape)
 
 
@@ -143,12 +146,11 @@ def weight_norm(
     c: InferenceContext, v: TensorType, g: TensorType, *, dim: int = 0
 ) -> TensorType | tuple[TensorType, TensorType]:
     """[*S], lengths [1, d, 1] -> [*S], directions times their lengths; and, with the interface, the norms [1, d, 1]."""
-    dims = v.shape.require()
-    axis = c.axis(dim, len(dims)) if dim != -1 else None
-    norms: list[DimSize] = [size if i == axis else 1 for i, size in enumerate(dims)]
-    shape = c.broadcast(v.shape, g.shape)
-    result = TensorType(v.dtype, shape)
-    return (result, TensorType(_widened(v.dtype), Shape(norms))) if "interface" in c.op_def.name else result
+    if dim != -1:
+        c.axis(dim, len(v.shape))
+    require_broadcast_to(c, g.shape, v.shape, "the lengths must broadcast to the shape of the directions")
+    result = TensorType(v.dtype, v.shape)
+    return (result, TensorType(_widened(v.dtype), g.shape)) if "interface" in c.op_def.name else result
 
 
 @torch("aten.native_dropout.default")

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.operands import read_type
-from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
 from opdefs.torch.dialect import torch
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 PREFIX = "quantized_decomposed"
+
+
+def _require_single(c: InferenceContext, *values: Shape | None) -> None:
+    """Require that parameters of a whole tensor have one element."""
+    for value in values:
+        if value is not None:
+            c.same_count(c.numel(value), 1, "a parameter of all elements must have one element")
 
 
 @torch(
@@ -26,7 +32,8 @@ def quantize(
     *,
     dtype: str,
 ) -> TensorType:
-    """[*S] -> [*S] in the type `dtype`."""
+    """[*S] -> [*S] in the type `dtype`; tensors of parameters have one element."""
+    _require_single(c, scale, zero_point, quant_min, quant_max)
     return TensorType(read_type(c, dtype), input.shape)
 
 
@@ -42,6 +49,7 @@ def dequantize(
     out_dtype: str | None = None,
 ) -> TensorType:
     """[*S] -> [*S] in the type `out_dtype`, by default float32."""
+    _require_single(c, scale, zero_point, quant_min, quant_max)
     return TensorType(read_type(c, out_dtype) or "float32", input.shape)
 
 
@@ -60,16 +68,20 @@ def quantize_channels(
     dtype: str | None = None,
     out_dtype: str | None = None,
 ) -> TensorType:
-    """[*S] -> [*S], with one scale and zero point for each slice along `axis`, or one for all."""
-    dims = input.shape.require()
-    size = dims[read_axis(c, axis, len(dims), "axis")] if dims else 1
-    for values, name in ((scales, "scales"), (zero_points, "zero_points")):
-        if values is not None:
-            number = c.require_rank(values, 1, name)[0]
-            require_broadcast_size(c, number, size, f"{name} must have one element, or one for each slice")
+    """[*S] -> [*S], with one scale and zero point for each slice along `axis`, which broadcast."""
+    dims = list(input.shape.require())
+    if not dims:
+        c.fail("the input must have rank 1 or more", input.shape)
+    at = read_axis(c, axis, len(dims), "axis")
+    counts = c.require_rank(scales, 1, "scales")
+    if zero_points is not None and "fake" not in c.op_def.name:
+        c.merge(counts, zero_points, "scales and zero_points must have the same number of elements")
+    elif zero_points is not None:
+        counts = c.broadcast(counts, zero_points)
+    dims[at] = c.broadcast(Shape((dims[at],)), counts)[0]
     if "dequantize" in c.op_def.name:
-        return TensorType(read_type(c, out_dtype) or "float32", input.shape)
-    return TensorType(read_type(c, dtype) or input.dtype, input.shape)
+        return TensorType(read_type(c, out_dtype) or "float32", Shape(dims))
+    return TensorType(read_type(c, dtype) or input.dtype, Shape(dims))
 
 
 @torch(f"{PREFIX}.quantize_per_token.default", f"{PREFIX}.dequantize_per_token.default")
@@ -83,9 +95,12 @@ def quantize_rows(
     output_dtype: str | None = None,
 ) -> TensorType:
     """[*S, D] -> [*S, D], with one scale and zero point for each row: [*S, 1]."""
-    for values, name in ((scales, "scales"), (zero_points, "zero_points")):
-        require_broadcast_to(c, values, input.shape, f"{name} must have one element for each row")
-    return TensorType(read_type(c, output_dtype or dtype), input.shape)
+    if "dequantize" not in c.op_def.name:
+        rows = c.numel(input.shape.require()[:-1])
+        for values, name in ((scales, "scales"), (zero_points, "zero_points")):
+            c.same_count(c.numel(values), rows, f"{name} must have one element for each row")
+    shape = c.broadcast(input.shape, scales, zero_points)
+    return TensorType(read_type(c, output_dtype or dtype), shape)
 
 
 @torch(f"{PREFIX}.quantize_per_channel_group.default", f"{PREFIX}.dequantize_per_channel_group.default")
@@ -100,16 +115,23 @@ def quantize_groups(
     output_dtype: str | None = None,
 ) -> TensorType:
     """[*S, D] -> [*S, D], with one scale and zero point for each group of `group_size` elements of a row."""
-    dims = input.shape.require()
-    if not dims or group_size < 1:
-        c.fail("the input must have rank 1 or more, and group_size must be at least 1", input.shape, group_size)
+    dims = c.require_rank(input.shape, 2, "the input").require()
+    if group_size < 1:
+        c.fail("group_size must be at least 1", group_size)
     c.divisible(dims[-1], group_size, "group_size must divide the last axis of the input")
+    for size in dims:
+        c.at_least(size, 1, "the input must not be empty")
+    groups = Shape((dims[0], dims[-1] // group_size))
+    for values, name in ((scales, "scales"), (zero_points, "zero_points")):
+        if values is not None:
+            c.merge(values, groups, f"{name} must have one element for each group of a row")
     return TensorType(read_type(c, output_dtype or dtype), input.shape)
 
 
 @torch(f"{PREFIX}.choose_qparams.tensor", f"{PREFIX}.choose_qparams_symmetric.tensor")
 def choose_parameters(c: InferenceContext, input: TensorType) -> tuple[TensorType, TensorType]:
     """[*S] -> a scale and a zero point, vectors of one element."""
+    c.at_least(c.numel(input.shape), 1, "the input must not be empty")
     return TensorType("float64", Shape((1,))), TensorType("int64", Shape((1,)))
 
 
@@ -123,6 +145,7 @@ def choose_parameters_of_rows(c: InferenceContext, input: TensorType) -> tuple[T
     dims = input.shape.require()
     if not dims:
         c.fail("the input must have rank 1 or more", input.shape)
+    c.at_least(dims[-1], 1, "a row must not be empty")
     shape = Shape((*dims[:-1], 1))
     types = ("float64", "int64") if "asymmetric" in c.op_def.name else ("float32", "float32")
     return TensorType(types[0], shape), TensorType(types[1], shape)
@@ -133,6 +156,7 @@ def fake_quantize(
     c: InferenceContext, self: TensorType, scale: Shape | None = None, zero_point: Shape | None = None
 ) -> TensorType:
     """[*S] -> [*S]."""
+    _require_single(c, scale, zero_point)
     return TensorType(self.dtype, self.shape)
 
 

@@ -9,9 +9,6 @@ import json
 import os
 import sys
 
-import torch
-import torch.ao.quantization.fx._decomposed
-
 from opdefs.torch.schemas import find_schema
 from tests.opdefs.torch_cases import DTYPES, Case, Tensor, read_cases, replace, write_recorded
 
@@ -20,6 +17,8 @@ TIME_LIMIT = 60
 
 def make_tensor(tensor: Tensor):
     """The tensor in torch."""
+    import torch
+
     dtype = getattr(torch, DTYPES[tensor.name.rstrip("us")])
     if tensor.name.endswith("s"):
         return torch.tensor(tensor.numbers, dtype=dtype)
@@ -29,11 +28,13 @@ def make_tensor(tensor: Tensor):
 
 def run(case: Case) -> list[str] | None:
     """The types of the outputs; None if torch fails."""
+    import torch
+
     namespace, name, overload = case.overload.split(".")
     schema = find_schema(case.overload)
     kinds = {argument.name: argument.kind for argument in schema.arguments}
     positional, named = replace([case.positional, case.named], make_tensor)
-    named |= dict(zip(schema.names, positional))
+    named |= dict(zip(schema.names, positional, strict=False))
     for key, value in named.items():
         if kinds[key].startswith("ScalarType") and isinstance(value, str):
             named[key] = getattr(torch, value)
@@ -46,6 +47,8 @@ def run(case: Case) -> list[str] | None:
 
 def text(value: object) -> str:
     """A type as `float32[2,3]`; that of a value which is no tensor is empty."""
+    import torch
+
     if not isinstance(value, torch.Tensor):
         return ""
     return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]"
@@ -67,6 +70,9 @@ def run_apart(case: Case) -> list[str] | None:
 
 def main() -> None:
     """Record all cases."""
+    import torch
+    import torch.ao.quantization.fx._decomposed  # registers the operators of quantized programs
+
     torch.set_num_threads(1)
     recorded = {}
     for case in read_cases():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import lzma
 import json
+import lzma
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
