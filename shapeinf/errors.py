@@ -451,13 +451,13 @@ class MissingSizeError(ShapeInferenceError):
     Args:
         names: the dims.
         help: how to specify them.
+        bounds: whether upper bounds are enough.
     """
 
-    def __init__(self, names: Iterable[str], help: str) -> None:
+    def __init__(self, names: Iterable[str], help: str, *, bounds: bool = False) -> None:
         """Name all of them."""
-        self.names = tuple(names)
-        self.help = help
-        super().__init__(f"no size for {', '.join(self.names)}: {help}")
+        self.names, self.help, self.bounds = tuple(names), help, bounds
+        super().__init__(f"no {'upper bound' if bounds else 'size'} for {', '.join(self.names)}: {help}")
 
 
 class BytesError(ShapeInferenceError):

@@ -30,9 +30,14 @@ if TYPE_CHECKING:
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
     from shapeinf.explain.unknowns import UnknownGroups
+    from shapeinf.formats.minimized import MinimizedMemory
+    from shapeinf.guards import GuardReport
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
-    from shapeinf.memory.runtimes.protocol import RuntimeOptions
+    from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
+    from shapeinf.memory.runtimes.executorch.options import ExecuTorchOptions
+    from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+    from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
     from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
     from shapeinf.pickled_result import Coverage
     from shapeinf.program import ShapeProgram
@@ -179,6 +184,19 @@ class Result:
             self._contract = Contract(self.engine.inference)
         return self._contract
 
+    @property
+    def guards(self) -> GuardReport:
+        """The guards of a program of torch.export, and which of them its operators need.
+
+        They are compared with the contract of the program in which every axis of an input is free: what the user
+        specifies of this result has no influence. Raises ShapeInferenceError for a model without guards.
+        """
+        from shapeinf.guards import examine_guards
+
+        if self.engine.session is None:
+            raise ShapeInferenceError("a what-if run has no guards: ask the result that it is of")
+        return examine_guards(self.engine.session)
+
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
         """The provenance of an axis of a tensor: a line for each step, from the tensor back to its first cause.
 
@@ -233,7 +251,17 @@ class Result:
     ) -> Memory: ...
 
     @overload
-    def memory(self, *, runtime: str, options: RuntimeOptions | None = None, work: int = WORK) -> RuntimeMemory: ...
+    def memory(
+        self, *, runtime: Literal["onnxruntime"], options: OnnxRuntimeOptions | None = None, work: int = WORK
+    ) -> SessionMemory: ...
+
+    @overload
+    def memory(
+        self, *, runtime: Literal["executorch"], options: ExecuTorchOptions | None = None, work: int = WORK
+    ) -> ArenaMemory: ...
+
+    @overload
+    def memory(self, *, runtime: str, options: object = None, work: int = WORK) -> RuntimeMemory: ...
 
     def memory(
         self,
@@ -243,7 +271,7 @@ class Result:
         in_place: bool = False,
         layouts: Layouts | None = None,
         runtime: str | None = None,
-        options: RuntimeOptions | None = None,
+        options: object = None,
         work: int = WORK,
     ) -> Memory:
         """The blocks of memory that the graph uses, their live ranges and sizes in bytes.
@@ -257,8 +285,9 @@ class Result:
                 kernels of a runtime overwrite less: those of ONNX Runtime for 19 operators.
             layouts: layouts of tensors (a `Layout`, or its text such as `{1,0:T(8,128)}`) by name and by rank, or a
                 function of name, shape and element type; the bytes of such a tensor count its tiles and padding.
-            runtime: "onnxruntime" for what it allocates: its order, shared buffers, and the temporaries of its kernels.
-            options: the options of a session of the runtime; `order`, `aliases`, `in_place` and `layouts` are its own.
+            runtime: "onnxruntime" for what it allocates: its order, shared buffers, and the temporaries of its kernels;
+                "executorch" for the arena that it plans when a program is made.
+            options: the options of the runtime; `order`, `aliases`, `in_place` and `layouts` are its own.
             work: the budget of each peak query, in steps that are the same on every machine; an answer reports if it
                 is exhausted.
 
@@ -323,7 +352,9 @@ class Result:
         *,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
-    ) -> None:
+        minimize_memory: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> MinimizedMemory | None:
         """Write the model annotated with the inferred shapes, in its own format.
 
         The target is a path; for an NNEF document or a network of PNNX it may be a stream, such as `sys.stdout`. A file
@@ -336,16 +367,36 @@ class Result:
         needs no more memory than without them, with dims of inner values as `height//2@17`, where values with one
         number may share a buffer; "all" writes equal texts for equal dims; "io" writes the types of the outputs only.
 
-        Warns (MissingDataWarning) where they do not exist. Raises ModelError where they cannot be referred to from the
-        folder of the target, or not be read, and where a file cannot be written; LimitError for more than 2 GB in one
-        file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
+        `minimize_memory`, which may be "onnxruntime", chooses the types and the order of the nodes by prediction: with
+        the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others
+        that are compared. The result is what both files need. Everything else of the model stays.
+
+        Warns (MissingDataWarning) where files with weights do not exist. Raises ModelError where these cannot be
+        referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for
+        more than 2 GB in one file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no
+        file can state that. With `minimize_memory`: UnknownNameError for another runtime or dim, Contradiction for
+        sizes that are not legal, ShapeInferenceError for a model of another format and for `annotate`.
         """
         if self.assumptions:
             only = ", ".join(self.assumptions)
             raise ShapeInferenceError(
                 f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
             )
-        save(self.graph, annotation(self.engine.inference), target, external_data, annotate)
+        types = annotation(self.engine.inference)
+        if minimize_memory is None:
+            if sizes is not None:
+                raise ShapeInferenceError("sizes have no effect without minimize_memory")
+            save(self.graph, types, target, external_data, annotate)
+            return None
+        if annotate is not None:
+            raise ShapeInferenceError("annotate has no effect with minimize_memory, which chooses the types")
+        if self.engine.session is None:
+            raise ShapeInferenceError("a what-if run cannot be predicted: infer the model again")
+        from shapeinf.memory.runtimes.onnxruntime.minimizing import minimize_memory as minimize
+
+        choice, minimized = minimize(self.engine.session, types, minimize_memory, sizes or {})
+        save(self.graph, choice.annotation(types), target, external_data, choice.annotate, order=choice.order)
+        return minimized
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other shapes of some inputs; all other shapes and options stay.

@@ -15,7 +15,7 @@ from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.expr import DimSize, format_dim
 from shapeinf.graph import Graph, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]
 
@@ -123,7 +123,7 @@ def runtime_peak(path: str, binding: Mapping[str, int], file_order: bool) -> int
     sizes = dict(binding)
     sizes.update((name, total) for name in infer_shapes(path).dims if (total := _sum_of(name, binding)) is not None)
     result = infer_shapes(path, bind=sizes)
-    memory = result.memory(runtime="onnxruntime", options=RuntimeOptions(file_order=file_order))
+    memory = result.memory(runtime="onnxruntime", options=OnnxRuntimeOptions(file_order=file_order))
     return memory.at(sizes).first.bytes
 
 

@@ -47,6 +47,7 @@ ORDER = (
     "explain",
     "program",
     "contract",
+    "guards",
     "memory",
     "cost",
     "pickled_result",

@@ -11,6 +11,6 @@ onnx = Dialect(
     history=history,
     costs=["opdefs.onnx.costs"],
     axes=["opdefs.onnx.axes"],
-    kernels={"onnxruntime": "opdefs.onnxruntime:onnxruntime"},
+    kernels={"executorch": "opdefs.executorch:executorch", "onnxruntime": "opdefs.onnxruntime:onnxruntime"},
     rule_index=RuleIndex("opdefs.onnx", "opdefs.microsoft"),
 )

@@ -10,8 +10,6 @@ from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
-HEADS, LENGTHS = "query and key must have the same head size", "key and value must have the same length"
-
 
 @attrs.frozen
 class Heads:
@@ -159,20 +157,17 @@ def scaled_dot_product_attention(
     """[*B, L, E], [*B, S, E], [*B, S, V] -> [*B, L, V], where leading axes broadcast.
 
     With `enable_gqa` the axis in front of the last two is that of the heads, and several heads of the query share a
-    head of the key. If an operand is empty, torch does not broadcast, and without queries it compares fewer sizes.
+    head of the key. Without queries or values torch neither compares the last axes nor broadcasts values.
     """
     q, k, v = query.require(), key.require(), value.require()
-    if min(len(q), len(k), len(v)) > 1 and any(c.concrete(size) == 0 for size in (*q, *k, *v)):
+    if min(len(q), len(k), len(v)) > 1 and any(c.concrete(size) == 0 for size in (q[-2], *v)):
         c.broadcast(Shape(q[:-2]), Shape(k[:-2]))
-        if c.concrete(q[-2]) != 0:
-            c.merge(q[-1], k[-1], HEADS)
-            c.merge(k[-2], v[-2], LENGTHS)
         return Shape((*q[:-1], v[-1]))
     least = 3 if enable_gqa else 2
     if min(len(q), len(k), len(v)) < least:
         c.fail(f"query, key and value must have rank {least} or more", query, key, value)
-    c.merge(q[-1], k[-1], HEADS)
-    c.merge(k[-2], v[-2], LENGTHS)
+    c.merge(q[-1], k[-1], "query and key must have the same head size")
+    c.merge(k[-2], v[-2], "key and value must have the same length")
     leads = [Shape(dims[:-2]) for dims in (q, k, v)]
     if enable_gqa:
         for dims in (k, v):

@@ -49,6 +49,7 @@ pnnx = Dialect(
     versioned=False,
     costs=["opdefs.pnnx.costs"],
     axes=["opdefs.pnnx.axis_rules"],
+    kernels={"executorch": "opdefs.executorch:executorch"},
     rule_index=RuleIndex("opdefs.pnnx"),
 )
 pnnx.connect = _connect

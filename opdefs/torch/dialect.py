@@ -33,6 +33,7 @@ torch = Dialect(
     versioned=False,
     costs=["opdefs.torch.costs", "opdefs.torch.layer_costs"],
     axes=["opdefs.torch.axis_rules", "opdefs.torch.layer_axes"],
+    kernels={"executorch": "opdefs.executorch:executorch"},
     rule_index=RuleIndex("opdefs.torch"),
 )
 torch.connect = _connect

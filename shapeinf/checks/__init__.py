@@ -1,6 +1,6 @@
 """Checks of a model: the declarations of its file, or a deployment, against what its graph computes."""
 
-from shapeinf.checks import axes, declarations, dim_names, files, operators, requested_ranges, sizes
+from shapeinf.checks import axes, declarations, dim_names, files, guards, operators, requested_ranges, sizes
 from shapeinf.checks.api import check
 from shapeinf.checks.baseline import Baseline, KnownDiagnostic, read_baseline
 from shapeinf.checks.checked_model import CheckedModel
@@ -12,7 +12,7 @@ from shapeinf.checks.registry import CHECKS, Check
 from shapeinf.checks.selection import Selection, check_selectors
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
 
-_CHECK_MODULES = (axes, declarations, dim_names, files, operators, requested_ranges, sizes)
+_CHECK_MODULES = (axes, declarations, dim_names, files, guards, operators, requested_ranges, sizes)
 """The modules whose import registers the checks."""
 
 __all__ = [

@@ -43,6 +43,11 @@ def readable_errors(model: str = "") -> Iterator[None]:
         raise click.UsageError(str(error)) from None
     except MissingSizeError as error:
         missing = shell_word(",".join(f"{name}=N" for name in error.names))
+        if error.bounds:
+            ranges = " ".join(f"--dim {shell_word(f'{name}=1..N')}" for name in error.names)
+            raise click.UsageError(
+                f"this needs an upper bound of every dim: add {ranges}, or --bind {missing}"
+            ) from None
         raise click.UsageError(f"this needs a size for every dim: add --bind {missing}") from None
     except ShapeError as error:
         _end_with_violation(error, model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import attrs
 import click
@@ -67,6 +68,13 @@ def _query_options(command: Command) -> Command:
 @click.argument("model", type=click.Path())
 @model_options()
 @_query_options
+@click.option(
+    "--minimize-memory",
+    "runtime",
+    type=click.Choice(["onnxruntime"]),
+    help="Choose the types in OUT, and the order of its nodes, for little memory in this runtime, by prediction at the "
+    "sizes of --bind and others; never more than the bare file needs there. OUT keeps the names of the dims of --bind.",
+)
 @click.option("--tree", is_flag=True, help="Group the tensors by the modules in the names of their nodes.")
 @click.option(
     "--depth",
@@ -84,7 +92,14 @@ def _query_options(command: Command) -> Command:
     folder=True,
 )
 def infer(
-    model: str, options: ModelOptions, tree: bool, depth: int, json_wanted: bool, target: ModelTarget, **wanted: object
+    model: str,
+    options: ModelOptions,
+    runtime: str | None,
+    tree: bool,
+    depth: int,
+    json_wanted: bool,
+    target: ModelTarget,
+    **wanted: object,
 ) -> None:
     """Infer the shape of every tensor of MODEL.
 
@@ -98,17 +113,27 @@ def infer(
         raise click.UsageError("-o - and --json both print to stdout: choose one")
     if tree and json_wanted:
         raise click.UsageError("--tree and --json cannot be combined: choose one")
+    if runtime is not None and (target.path is None or target.is_stdout):
+        raise click.UsageError("--minimize-memory has no effect without a file to write: add -o OUT")
+    if runtime is not None and target.annotate is not None:
+        raise click.UsageError("--minimize-memory chooses the types that --annotate would write: specify one of them")
     query = TensorQuery(**wanted)  # type: ignore[arg-type]  # the options have the names and types of its fields
     with readable_errors():
         target.check(model)
         result = options.infer(model)
-        target.save(result.save)  # before anything is printed: the reader of a pipe may leave
+        memory = None  # files are written before anything is printed: the reader of a pipe may leave
+        if runtime is None:
+            target.save(result.save)
+        else:
+            unbound, sizes = options.infer_unbound(model)
+            memory = target.save(partial(unbound.save, minimize_memory=runtime, sizes=sizes))
+            echo(*str(memory).splitlines(), err=True)
         if target.is_stdout:
             echo_document(result.save)
         elif json_wanted:
             report = build_report(result, attrs.evolve(query, constants=True))
             _print_note(report.note)
-            echo_json(attrs.evolve(report, model=model))
+            echo_json(attrs.evolve(report, model=model, memory=memory))
         else:
             _print_table(result, query, depth if tree else None)
             _print_summary(result)

@@ -54,6 +54,11 @@ GROUPS = {
             "Check declarations of models and deployments of them.",
             "check models/ --baseline known.json",
         ),
+        "guards": Entry(
+            "guards.guards_command",
+            "Say which guards of a torch.export program its operators need.",
+            "guards program.pt2",
+        ),
         "scan": Entry(
             "scan.scan",
             "Scan thousands of models into a Parquet dataset.",

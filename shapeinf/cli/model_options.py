@@ -17,6 +17,7 @@ from shapeinf.cli.options import bindings, check_bindings, dim_ranges, input_sha
 from shapeinf.cli.output import LateProgress
 from shapeinf.cli.sections import INFERENCE, Command, section_options
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
+from shapeinf.engine.declarations import only_compares_declarations
 from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.graph import Graph
 from shapeinf.inputs.config import CONFIG_KEYS, Config
@@ -96,9 +97,18 @@ class ModelOptions:
     def infer(self, model: str) -> Result:
         """Read a model and infer its shapes, with a progress bar where that takes long."""
         check_bindings(self.dims, self.inference.bind)
-        graph = self.read(model)
+        return self.infer_graph(self.read(model))
+
+    def infer_graph(self, graph: Graph) -> Result:
+        """Infer the shapes of a graph, with a progress bar where that takes long."""
         with LateProgress() as progress:
             return infer(graph, self.options_for(graph, progress.listener))
+
+    def compare_declarations(self, result: Result) -> Result:
+        """The result that checks read, in which declarations complete no type: this one where none does."""
+        if only_compares_declarations(result.engine.inference):
+            return result
+        return self.evolve(declared="check", mode="best").infer_graph(result.graph)
 
     def infer_unbound(self, model: str) -> tuple[Result, dict[str, int]]:
         """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are bound.

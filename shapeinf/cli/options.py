@@ -21,7 +21,6 @@ from shapeinf.solver.budget import WORK, raise_total
 if TYPE_CHECKING:
     from shapeinf.memory import Memory
     from shapeinf.memory.memory import Order
-    from shapeinf.memory.runtimes.protocol import RuntimeOptions
     from shapeinf.result import Result
 
 Range = tuple["int | None", "int | None"]
@@ -71,7 +70,7 @@ class Lifetimes(NamedTuple):
     in_place: bool
     work: int
     runtime: str | None = None
-    options: RuntimeOptions | None = None
+    options: object = None
 
     def memory(self, result: Result) -> Memory:
         """The memory of a model with these options."""

@@ -85,7 +85,7 @@ def echo_status(text: str) -> None:
     _print(f"\r\x1b[K{escape_unprintable(text)}", err=True, nl=not text)
 
 
-def echo_document(write: Callable[[TextIO], None]) -> None:
+def echo_document(write: Callable[[TextIO], object]) -> None:
     """Print a document: to a file or a pipe unchanged, in UTF-8, to a terminal as lines."""
     text = StringIO()
     write(text)

@@ -34,17 +34,14 @@ class _PlanCommand(SectionedCommand):
 @click.option(
     "--planner",
     type=click.Choice([*PLANNERS, "omnimalloc"]),
-    default="best",
-    show_default=True,
-    help="The algorithm; omnimalloc is a separate package, and takes some seconds.",
+    help="The algorithm, by default `best`, or that of a --runtime which plans an arena. omnimalloc is a separate "
+    "package, and takes some seconds.",
 )
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
     metavar="N",
-    default=64,
-    show_default=True,
-    help="Every offset is a multiple of this.",
+    help="Every offset is a multiple of this: by default 64, or what a --runtime which plans an arena has.",
 )
 @click.option(
     "--top",
@@ -60,8 +57,8 @@ def plan(
     model: str,
     options: ModelOptions,
     lifetimes: Lifetimes,
-    planner: str,
-    alignment: int,
+    planner: str | None,
+    alignment: int | None,
     top: int,
     output: str | None,
     json_wanted: bool,

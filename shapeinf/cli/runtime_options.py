@@ -9,11 +9,12 @@ import click
 from shapeinf.cli.sections import RUNTIME, section_options
 
 if TYPE_CHECKING:
-    from shapeinf.memory.runtimes.protocol import RuntimeOptions
+    from shapeinf.memory.runtimes.executorch.options import ExecuTorchOptions
+    from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 
-RUNTIMES = ["onnxruntime"]
+RUNTIMES = ["executorch", "onnxruntime"]
 LEVELS = ["off", "basic", "extended", "all"]
-"""As `memory.runtimes.protocol` has them, whose import takes time."""
+"""As the modules of `memory.runtimes` have them, whose import takes time."""
 
 _option = section_options(RUNTIME)
 
@@ -21,43 +22,71 @@ RUNTIME_OPTIONS = (
     _option(
         "--runtime",
         type=click.Choice(RUNTIMES),
-        help="Count what this runtime allocates: its order, shared buffers, alignment, and temporaries of kernels.",
+        help="Count what this runtime allocates. onnxruntime: a run, with temporaries of kernels. executorch: the "
+        "arena that it plans for upper bounds.",
     ),
-    _option("--threads", type=click.IntRange(min=1), metavar="N", default=1, help="The threads in a kernel."),
-    _option("--no-reuse", is_flag=True, help="Values use no free buffers of others."),
-    _option("--no-pattern", is_flag=True, help="Later runs do not place their buffers in one block."),
-    _option("--no-arena", is_flag=True, help="No arena takes regions of memory from the system."),
-    _option("--no-prepacking", is_flag=True, help="Constant weights are not packed for kernels."),
+    _option("--no-reuse", is_flag=True, help="Values use no free memory of others (executorch: `naive`)."),
+    _option(
+        "--threads", type=click.IntRange(min=1), metavar="N", help="onnxruntime: the threads in a kernel, by default 1."
+    ),
+    _option("--no-pattern", is_flag=True, help="onnxruntime: later runs do not place their buffers in one block."),
+    _option("--no-arena", is_flag=True, help="onnxruntime: no arena takes regions of memory from the system."),
+    _option("--no-prepacking", is_flag=True, help="onnxruntime: constant weights are not packed for kernels."),
     _option(
         "--optimized",
         type=click.Path(dir_okay=False),
         metavar="FILE",
-        help="The file that a session wrote after its optimizations, which it runs in place of MODEL.",
+        help="onnxruntime: the file that a session wrote after its optimizations, which it runs in place of MODEL.",
     ),
     _option(
         "--optimize",
         type=click.Choice(LEVELS),
         metavar="LEVEL",
-        help="Write this file in a temporary folder, at a level of optimization; needs the runtime.",
+        help="onnxruntime: write this file in a temporary folder, at a level of optimization; needs the runtime.",
     ),
+    _option("--caller-inputs", is_flag=True, help="executorch: inputs are in buffers of the caller, not in the arena."),
+    _option("--caller-outputs", is_flag=True, help="executorch: outputs are in buffers of the caller."),
 )
-NAMES = ("threads", "no_reuse", "no_pattern", "no_arena", "no_prepacking", "optimized", "optimize")
+OPTIONS_OF = {
+    "executorch": ("no_reuse", "caller_inputs", "caller_outputs"),
+    "onnxruntime": ("no_reuse", "threads", "no_pattern", "no_arena", "no_prepacking", "optimized", "optimize"),
+}
+"""The options that each runtime has, besides `--runtime`."""
 
 
-def read_runtime_options(arguments: dict[str, Any]) -> tuple[str | None, RuntimeOptions | None]:
-    """Take the options of a runtime out of the arguments of a command. Raises UsageError for those without one."""
+def read_runtime_options(
+    arguments: dict[str, Any],
+) -> tuple[str | None, ExecuTorchOptions | OnnxRuntimeOptions | None]:
+    """Take the options of a runtime out of the arguments of a command. Raises UsageError for those of another."""
     runtime = arguments.pop("runtime")
-    values = {name: arguments.pop(name) for name in NAMES}
-    if runtime is None and (values["threads"] > 1 or any(values[name] for name in NAMES[1:])):
-        raise click.UsageError(f"options of sessions need --runtime: {', '.join(RUNTIMES)}")
+    names = dict.fromkeys(name for listed in OPTIONS_OF.values() for name in listed)
+    values = {name: arguments.pop(name) for name in names}
+    for name in names:
+        if values[name] and name not in OPTIONS_OF.get(runtime, ()):
+            owners = " or ".join(owner for owner, listed in OPTIONS_OF.items() if name in listed)
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --runtime {owners}")
     if runtime is None:
         return None, None
+    return runtime, _executorch_options(values) if runtime == "executorch" else _onnxruntime_options(values)
+
+
+def _executorch_options(values: dict[str, Any]) -> ExecuTorchOptions:
+    from shapeinf.memory.runtimes.executorch.options import ExecuTorchOptions
+
+    return ExecuTorchOptions(
+        algorithm="naive" if values["no_reuse"] else "greedy",
+        inputs=not values["caller_inputs"],
+        outputs=not values["caller_outputs"],
+    )
+
+
+def _onnxruntime_options(values: dict[str, Any]) -> OnnxRuntimeOptions:
+    from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+
     if values["optimized"] and values["optimize"]:
         raise click.UsageError("--optimized names the file that --optimize would write: specify one of them")
-    from shapeinf.memory.runtimes.protocol import RuntimeOptions
-
-    return runtime, RuntimeOptions(
-        threads=values["threads"],
+    return OnnxRuntimeOptions(
+        threads=values["threads"] or 1,
         reuse=not values["no_reuse"],
         pattern=not values["no_pattern"],
         arena=not values["no_arena"],

@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -20,6 +20,8 @@ from shapeinf.errors import MissingDataWarning
 from shapeinf.formats import FORMATS
 from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, is_path, is_same_file
 from shapeinf.texts import escape_unprintable
+
+Saved = TypeVar("Saved")
 
 
 def output_option(text: str, *aliases: str, stream: bool = False, folder: bool = False) -> Callable[[Command], Command]:
@@ -92,12 +94,16 @@ class ModelTarget(NamedTuple):
             text = f"{data} exists, but {self.path} does not: write to another file, or add --force"
             raise click.UsageError(text)
 
-    def save(self, save: Callable[..., None]) -> None:
-        """Write the model by the `save` of its result, if there is a file to write. Raises ModelError."""
-        if self.path is not None and not self.is_stdout:
-            choices = {} if self.annotate is None else {"annotate": self.annotate}
-            with saving(self.path):
-                save(self.path, external_data=self.external_data, **choices)
+    def save(self, save: Callable[..., Saved]) -> Saved | None:
+        """Write the model by the `save` of its result, if there is a file to write; returns what `save` does.
+
+        Raises ModelError.
+        """
+        if self.path is None or self.is_stdout:
+            return None
+        choices = {} if self.annotate is None else {"annotate": self.annotate}
+        with saving(self.path):
+            return save(self.path, external_data=self.external_data, **choices)
 
 
 def model_output(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import click
@@ -15,7 +15,8 @@ from shapeinf.cli.options import check_bindings, json_option, parse_sizes
 from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.formats.files import open_regular
-from shapeinf.runtime import RUNTIMES, verify
+from shapeinf.runtime import RUNTIMES, MemoryVerification, Verification, verify, verify_memory
+from shapeinf.runtime.memory_verification import MEASURED
 
 
 def _parse_files(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -70,6 +71,17 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Stop a run that takes longer."
 )
+@click.option(
+    "--memory",
+    is_flag=True,
+    help="Measure the peak of a run in onnxruntime, in a process of its own, and compare it with that of `shapeinf "
+    "memory --runtime onnxruntime`.",
+)
+@click.option(
+    "--optimize",
+    type=click.Choice(["off", "all"]),
+    help="With --memory: whether the session optimizes MODEL; all by default.",
+)
 @json_option
 def verify_command(
     model: str,
@@ -79,6 +91,8 @@ def verify_command(
     files: dict[str, str],
     seed: int,
     timeout: float | None,
+    memory: bool,
+    optimize: Literal["off", "all"] | None,
     json_wanted: bool,
 ) -> None:
     """Run MODEL and compare the type of every tensor with the inferred one.
@@ -88,22 +102,29 @@ def verify_command(
     without a size get a small one. The model runs in this process (ncnn in a separate one): run only models that you
     trust.
 
-    Exit codes: 0 all types are as inferred, 1 some are not, 2 usage, 3 the runtime is not installed or refuses the
-    model (its message is printed), or a file cannot be read.
+    Exit codes: 0 all types are as inferred, 1 some are not (--memory: a run takes more than predicted), 2 usage, 3 the
+    runtime is not installed or refuses the model (its message is printed), or a file cannot be read.
     """
+    if optimize and not memory:
+        raise click.UsageError("--optimize needs --memory")
+    if memory and runtime not in (None, MEASURED):
+        raise click.UsageError(f"--memory measures {MEASURED} only: no peak of {runtime} is predicted")
     with readable_errors():
         for sizes in at or [{}]:
             check_bindings(options.dims, {**options.inference.bind, **sizes})
         graph = options.read(model)
-        verification = verify(
-            graph,
-            at=at or [{}],
-            arrays=_load_arrays(files),
-            runtime=runtime,
-            seed=seed,
-            timeout=timeout,
-            options=options.options_for(graph),
-        )
+        settings: dict[str, Any] = {
+            "at": at or [{}],
+            "arrays": _load_arrays(files),
+            "seed": seed,
+            "timeout": timeout,
+            "options": options.options_for(graph),
+        }
+        verification: Verification | MemoryVerification
+        if memory:
+            verification = verify_memory(graph, optimize=optimize or "all", **settings)
+        else:
+            verification = verify(graph, runtime=runtime, **settings)
         if json_wanted:
             echo_json(attrs.evolve(verification, model=model))
         else:

@@ -131,9 +131,9 @@ class Cost:
         """A pickle has the amounts of all nodes."""
         return reduce_record(PickledCost(self.table.nodes, self.table.uncounted, self.table.branches))
 
-    def format(self, amount: DimSize) -> str:
-        """An amount as text, with labels for the symbols of inputs."""
-        return self._query.format(canonical_form(self.store, amount))
+    def format(self, amount: DimSize, most: int | None = None) -> str:
+        """An amount as text, with labels for the symbols of inputs; of a longer sum the first `most` terms."""
+        return self._query.format(canonical_form(self.store, amount), most)
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> CostAt:
         """The cost at these sizes; names that are no identifiers go into the mapping.

@@ -126,6 +126,13 @@ def trusts_declarations(inference: Inference) -> bool:
     return any(constraint.source in declared for constraint in inference.store.constraints())
 
 
+def only_compares_declarations(inference: Inference) -> bool:
+    """Whether the result is that of `declared="check"`: no declaration completed a type."""
+    if inference.declared_mode == "trust":
+        return not inference.completed
+    return inference.declared_mode == "check"
+
+
 def declaration_source(name: str) -> Source:
     """The source of constraints from the declaration of a value."""
     return Source(name, f"the file declares {name}", assumed=True)
@@ -178,10 +185,12 @@ class Refiner:
         self.usage = usage
         self.sizes = sizes
 
-    @property
-    def fills(self) -> bool:
-        """Whether the declaration completes what is not inferred."""
-        return self.usage.fill != "nothing"
+    def _completes(self, inference: Inference) -> bool:
+        """Whether the declaration completes what is not inferred, which this notes; call it for such a type only."""
+        if self.usage.fill == "nothing":
+            return False
+        inference.completed.add(self.name)
+        return True
 
     def __call__(self, inference: Inference, number: int, index: int) -> int:
         """The number of the refined type of the type `number`, which the row `index` computes; see `Refine`."""
@@ -200,7 +209,7 @@ class Refiner:
         shape = self._refine_shape(inference, inferred.shape, index)
         dtype = inferred.dtype
         if dtype is None:
-            dtype = declared.dtype if self.fills else None
+            dtype = declared.dtype if self._completes(inference) else None
         elif declared.dtype is not None and dtype != declared.dtype:
             self._report(inference, index, f"the declared element type of {self.name} ({declared.dtype})", dtype)
         if shape is inferred.shape and dtype == inferred.dtype:
@@ -210,7 +219,7 @@ class Refiner:
     def _refine_kind(self, inference: Inference, inferred: Type, index: int) -> Type:
         """The refined type where one of the two is no tensor: the declared one where nothing is inferred."""
         unknown = isinstance(inferred, TensorType) and inferred.dtype is None and inferred.shape.dims is None
-        if unknown and self.fills and self.declared.kind != "tensor":
+        if unknown and self.declared.kind != "tensor" and self._completes(inference):
             return self.reader.read_declared(self.declared, self.name)
         if not unknown and inferred.kind != self.declared.kind:
             declared = f"the declared kind of {self.name} ({self.declared.kind})"
@@ -226,7 +235,8 @@ class Refiner:
             self._report(inference, index, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
         if shape.dims is None:
-            if not self.fills or self.sizes.has_rank_of(inference.store, inference.store.canon_shape(shape)):
+            store = inference.store
+            if not self._completes(inference) or self.sizes.has_rank_of(store, store.canon_shape(shape)):
                 return shape
             shape = self._bind_shape(inference, shape, dims if self.usage.fill == "all" else (None,) * len(dims))
             assert shape.dims is not None
@@ -283,6 +293,7 @@ class Refiner:
             return inferred
         try:
             fills = unknown and self.usage.open_sizes and not inference.path  # iterations of a loop may differ in it
+            fills = fills and self._completes(inference)
             if fills and self._add_equal(store, inferred, size, is_new):
                 return size if isinstance(size, int) else store.canon(inferred)
             if store.prove_eq(inferred, size) is not False:

@@ -36,7 +36,7 @@ class _Pace:
                 self.created += created
 
     def _program_freezes(self) -> bool:
-        """Whether the program has frozen objects of its own. Python counts them one by one, so this asks only once."""
+        """Whether the program has frozen objects of its own. Python visits each to count them: once is enough."""
         self._has_frozen = self._has_frozen or gc.get_freeze_count() > 0
         return self._has_frozen
 

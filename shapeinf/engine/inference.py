@@ -122,6 +122,8 @@ class Inference:
         """Why the outputs of a node are unknown."""
         self.rejected: dict[tuple[str, str], str] = {} if outer is None else outer.rejected
         """The first node of each operator without a rule, by domain and operator."""
+        self.completed: set[str] = set() if outer is None else outer.completed
+        """The values whose inferred types a declaration may have completed."""
         self.children: dict[int, dict[str, Inference]] = {}
         """The last run of each body of a node."""
         self.extra_runs: dict[int, list[Inference]] = {}

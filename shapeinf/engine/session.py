@@ -416,7 +416,7 @@ def rerun(
 def remove_consequences(inference: Inference) -> None:
     """Remove what nodes behind an error report only since declarations are trusted in place of its outputs."""
     notes = inference.node_diagnostics
-    if len(notes) < 2 or inference.declared_mode != "trust" or inference.compiled.groups is not None:
+    if len(notes) < 2 or not inference.completed or inference.compiled.groups is not None:
         return
     behind = nodes_behind(inference.compiled, rows_with_errors(inference)).intersection(notes)
     if not behind:

@@ -7,6 +7,7 @@ A type is in *canonical form* when each dim is written with the representatives 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import islice
 
 from shapeinf.expr import Dimension
 from shapeinf.lattice import (
@@ -50,6 +51,8 @@ class TypeTable:
         self._numbers: dict[Hashable, int] = {}
         self._unranked: list[int] = []
         """The types whose canonical form can change by more than their symbols; see `_symbols`."""
+        self._by_shape: dict[Shape | None, list[int]] = {}
+        """These types by the unknown rank that alone can change them; None for those with more in them."""
         self._using: dict[Dimension, list[int]] = {}
         """For each symbol the types in which it occurs."""
         self._same: dict[int, list[int]] = {}
@@ -66,6 +69,7 @@ class TypeTable:
         other.types, other._canonical, other._type_only = list(self.types), list(self._canonical), list(self._type_only)
         other._numbers, other._unranked = dict(self._numbers), list(self._unranked)
         other._using = {symbol: list(numbers) for symbol, numbers in self._using.items()}
+        other._by_shape = {shape: list(numbers) for shape, numbers in self._by_shape.items()}
         other._same = {number: list(numbers) for number, numbers in self._same.items()}
         other._new_numbers = list(self._new_numbers)
         return other
@@ -136,16 +140,15 @@ class TypeTable:
         affected = {
             n for symbol in set(store.changed_symbols[self._read_changes :]) for n in self._using.get(symbol, ())
         }
-        ranks = (len(store.shapes), store.resets)
-        if ranks != self._ranks:
-            affected.update(self._unranked)
-        self._read_changes, self._ranks = len(store.changed_symbols), ranks
+        affected.update(self._affected_by_ranks())
+        self._read_changes, self._ranks = len(store.changed_symbols), (len(store.shapes), store.resets)
         while self._new_numbers:
             number = self._new_numbers.pop()
             new = self.types[number]
             symbols = frozenset() if new is None else _symbols(new)
             if symbols is None:
                 self._unranked.append(number)
+                self._by_shape.setdefault(_only_shape(new), []).append(number)
             for symbol in symbols or ():
                 self._using.setdefault(symbol, []).append(number)
             if symbols is None or symbols:
@@ -153,6 +156,17 @@ class TypeTable:
         store.scope.work += _WORK_PER_TYPE * len(affected)
         for number in affected:
             self._canonicalize(number)
+
+    def _affected_by_ranks(self) -> list[int]:
+        """The types that ranks which became known may change: those with one of them; after a reset all."""
+        shapes = self.store.shapes
+        count, resets = self._ranks
+        if resets != self.store.resets or len(shapes) < count:
+            return self._unranked
+        if len(shapes) == count:
+            return []
+        bound = islice(reversed(shapes), len(shapes) - count)  # a dict is in the order of its additions
+        return [number for shape in (None, *bound) for number in self._by_shape.get(shape, ())]
 
     def _canonicalize(self, number: int) -> None:
         """Update the canonical form of a type, and of the types whose canonical form it was."""
@@ -207,6 +221,11 @@ def _handle_symbols(old: HandleType, symbols: frozenset[Dimension]) -> frozenset
 
 
 _SYMBOLIC = {Dimension, Quotient}
+
+
+def _only_shape(old: Type | None) -> Shape | None:
+    """The shape of a tensor that is all that can change in it; None where more can."""
+    return old.shape if old.__class__ is PartialTensor and old.contents is None else None
 
 
 def canonicalize(store: ShapeStore, old: Type) -> Type:

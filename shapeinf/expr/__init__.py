@@ -22,7 +22,7 @@ from shapeinf.expr.evaluation import evaluate, substitute
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.expr.interval import Interval, interval
 from shapeinf.expr.parsing import parse_dim, parse_dim_lenient
-from shapeinf.expr.printing import axis_label, dim_label, format_dim, quote_name
+from shapeinf.expr.printing import axis_label, dim_label, format_dim, format_start, quote_name
 from shapeinf.expr.usual_bounds import usual_interval
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "evaluate",
     "exact_quotient",
     "format_dim",
+    "format_start",
     "interval",
     "maximum",
     "minimum",

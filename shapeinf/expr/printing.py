@@ -92,6 +92,22 @@ def try_format_dim(
         return None
 
 
+def format_start(d: DimSize, most: int, labels: Mapping[Dimension, str] | None = None) -> str:
+    """The text of a dim for a reader: of each longer sum, and call of `max` or `min`, the first `most` parts.
+
+    >>> scope = Scope()
+    >>> total = sum(scope.symbol(f"n{i}") for i in range(1000))
+    >>> format_start(total, 3), format_start(total // 2, 2)
+    ('n0 + n1 + n2 + ... (1,000 terms)', '(n0 + n1 + ... (1,000 terms))//2')
+    """
+    if isinstance(d, int) or d.is_symbol:
+        return format_dim(d, labels=labels)
+    try:
+        return _StartPrinter(d.scope, True, labels or {}, LONGEST_TEXT, most).dim(d)
+    except _TooLong:
+        return _summary(d)
+
+
 def _summary(d: DimSize) -> str:
     """The summary of a dim that is too long to print; different for different dims of a scope."""
     assert isinstance(d, Dimension)
@@ -154,6 +170,8 @@ class _Printer:
         return text
 
     def polynomial(self, d: Dimension) -> str:
+        if 4 * len(d.terms) - 3 > self.longest:  # a term has a character, and " + " between two
+            raise _TooLong
         pieces, rest = self._moduli(d)
         ordered = sorted(rest.items(), key=lambda term: (-len(term[0]), term[0]))
         pieces = [(c, *self._monomial(m)) for m, c in ordered] + pieces
@@ -237,6 +255,27 @@ class _Printer:
     def _operand(self, d: DimSize) -> str:
         simple = d >= 0 if isinstance(d, int) else d.is_symbol
         return self.dim(d) if simple else f"({self.dim(d)})"
+
+
+class _StartPrinter(_Printer):
+    """Prints the first parts of long sums and calls, and the number of all."""
+
+    def __init__(self, scope: Scope, quote: bool, labels: Mapping[Dimension, str], longest: int, most: int) -> None:
+        super().__init__(scope, quote, labels, longest)
+        self.most = most
+
+    def polynomial(self, d: Dimension) -> str:
+        if len(d.terms) <= self.most:
+            return super().polynomial(d)
+        first = self.scope.make(dict(sorted(d.terms, key=lambda term: (-len(term[0]), term[0]))[: self.most]))
+        assert isinstance(first, Dimension)
+        return f"{super().polynomial(first)} + ... ({format_count(len(d.terms), 'term')})"
+
+    def _call(self, function: str, args: Sequence[DimSize]) -> str:
+        if len(args) <= self.most:
+            return super()._call(function, args)
+        first = super()._call(function, args[: self.most])
+        return f"{first[:-1]}, ... ({format_count(len(args), 'argument')}))"
 
 
 class _PartsPrinter(_Printer):

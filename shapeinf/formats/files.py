@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from typing import BinaryIO, Literal, get_args
@@ -35,10 +35,17 @@ ANNOTATE: tuple[Annotate, ...] = get_args(Annotate)
 
 @attrs.frozen
 class WriteOptions:
-    """How to write a model, in a format that has the choice."""
+    """How to write a model, in a format that has the choice.
+
+    Args:
+        external_data: where the weights are that are in other files.
+        annotate: which inferred types to write.
+        order: the order of the nodes, as their indices in the file that was read; None to keep it.
+    """
 
     external_data: ExternalData = "keep"
     annotate: Annotate = "chains"
+    order: Sequence[int] | None = None
 
 
 MAX_CONFIG = 1 << 26

@@ -11,14 +11,14 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from mmap import ACCESS_READ
 from typing import BinaryIO, NamedTuple
 
 import attrs
 
 from shapeinf.errors import ChangedFileError, LimitError, ModelError
 from shapeinf.formats.files import MAX_STREAM, open_regular
-from shapeinf.formats.protobuf.wire import Buffer, MappedFile
+from shapeinf.formats.protobuf.large_file import file_bytes
+from shapeinf.formats.protobuf.wire import Buffer
 from shapeinf.graph import Graph
 
 MAX_STORED = 1 << 20
@@ -116,17 +116,15 @@ class ReadFiles:
 
     @contextmanager
     def open(self) -> Iterator[Buffer]:
-        """The bytes of the model, mapped where it is large. Raises ChangedFileError, OSError."""
+        """The bytes of the model. Raises ChangedFileError, also while they are read, and OSError."""
         if self.data is not None:
             yield self.data
             return
         assert self.path is not None, "a model without a file is kept"
         self.check_file(self.path)
-        with open_regular(self.path) as file:
+        with open_regular(self.path, buffered=False) as file:
             self.check_file(self.path, file)
-            with MappedFile(file.fileno(), 0, access=ACCESS_READ) as mapped:
-                mapped.file = file
-                yield mapped
+            yield file_bytes(file, os.fstat(file.fileno()).st_size, self.path)
 
 
 def _changed(path: str) -> ChangedFileError:

@@ -19,6 +19,7 @@ from shapeinf.formats.foreign import explain_failure, identify_by_content, ident
 from shapeinf.formats.objects import model_of_object
 from shapeinf.formats.read_files import files_of
 from shapeinf.graph import Graph
+from shapeinf.graph.guards import InputGuards
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
 
@@ -112,6 +113,8 @@ class Format(NamedTuple):
         writes_folders: whether the target of `write` may be a folder.
         write_with_options: like `write`, for a format whose models may have weights in other files, and whose writer
             can choose which types it writes; None for any other.
+        input_guards: the guards that the exporter of a model states on the sizes of its inputs; None where it states
+            none.
     """
 
     name: str
@@ -125,6 +128,7 @@ class Format(NamedTuple):
     is_model_head: Callable[[bytes], bool] = lambda _: False
     writes_folders: bool = False
     write_with_options: Callable[[Graph, Annotation, Target, WriteOptions], None] | None = None
+    input_guards: Callable[[Graph], InputGuards | None] = lambda _: None
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""
@@ -178,12 +182,14 @@ class FormatRegistry:
         target: Target,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
+        *,
+        order: Sequence[int] | None = None,
     ) -> None:
         """Write an annotated graph in the format that it was read from.
 
-        `external_data` and `annotate` are the fields of `WriteOptions`; None means their default. Raises
-        ShapeInferenceError for either in a format that has no such choice, UnknownNameError for an unknown value,
-        ModelError if the file cannot be written.
+        `external_data`, `annotate` and `order` are the fields of `WriteOptions`; None means their default.
+        Raises ShapeInferenceError for one of the first two in a format that has no such choice, UnknownNameError for an
+        unknown value, ModelError if the file cannot be written.
         """
         chosen = self.format_of(graph)
         if chosen is None and graph.format:
@@ -203,7 +209,7 @@ class FormatRegistry:
         try:
             files_of(graph).check()
             if chosen.write_with_options is not None:
-                options = WriteOptions(external_data or "keep", annotate or "chains")
+                options = WriteOptions(external_data or "keep", annotate or "chains", order)
                 chosen.write_with_options(graph, annotation, target, options)
             else:
                 chosen.write(graph, annotation, target)
@@ -237,6 +243,11 @@ class FormatRegistry:
         """The data of the model of a graph that should be in other files, but are missing."""
         chosen = self.format_of(graph)
         return [] if chosen is None else list(chosen.missing_data(graph))
+
+    def input_guards(self, graph: Graph) -> InputGuards | None:
+        """The guards that the exporter of a model states on the sizes of its inputs; None where it states none."""
+        chosen = self.format_of(graph)
+        return None if chosen is None else chosen.input_guards(graph)
 
     def recognize(self, candidate: Candidate) -> Format | None:
         """The format of a model by its name or its first bytes; None where these are those of no format."""

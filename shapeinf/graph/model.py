@@ -49,6 +49,7 @@ class Graph:
         outputs: the names of the outputs.
         nodes: the operations.
         declared: the declared types of values.
+        planned: the declared types with the texts that the planner of a runtime compares, where these differ.
         constants: the known values, with contents only if small.
         repeated_constants: the names that the file gives to several constants, of which the last one counts.
         invalid_types: the inputs and constants whose declared element type no value can have.
@@ -80,6 +81,7 @@ class Graph:
     outputs: list[str] = Factory(list)
     nodes: Sequence[Node] = Factory(list)
     declared: dict[str, DeclaredType] = Factory(dict)
+    planned: dict[str, DeclaredType] = Factory(dict)
     constants: dict[str, PartialTensor] = Factory(dict)
     repeated_constants: list[str] = Factory(list)
     invalid_types: list[str] = Factory(list)

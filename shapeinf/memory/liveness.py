@@ -70,6 +70,20 @@ class Event:
     writes: tuple[int, ...]
 
 
+@attrs.frozen(eq=False)
+class BodySpan:
+    """The program points `start <= t < end` of one body of a node of the graph `owner`.
+
+    The outputs of this node, which are values of the owner, are live from `start` on.
+    """
+
+    owner: GraphInstance
+    node: OpDef | None
+    """The operator of the node."""
+    start: int
+    end: int
+
+
 @attrs.define(eq=False)
 class Liveness:
     """The program points and live ranges of a model; `point_of` maps each node of the main graph to its point."""
@@ -80,13 +94,14 @@ class Liveness:
     point_of: dict[int, int]
     values: list[int]
     """The live range of each slot of the main graph."""
+    bodies: list[BodySpan]
 
 
-def flatten(inference: Inference, order: Sequence[int] | None = None) -> Liveness:
+def flatten(inference: Inference, order: Sequence[int] | None = None, *, views_of_weights: bool = True) -> Liveness:
     """The liveness of all nodes, in the order of the program or another topological one.
 
-    The nodes of a body come before the node that owns it. Raises LimitError when functions and bodies expand to
-    too many nodes.
+    The nodes of a body come before the node that owns it. A view of a weight is a weight too, unless it is a copy
+    (`views_of_weights=False`). Raises LimitError when functions and bodies expand to too many nodes.
     """
     walk = _Walk()
     instance = GraphInstance((inference,))
@@ -100,9 +115,10 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Livenes
             live_range.role = "output" if live_range.role == "activation" else live_range.role
             live_range.reserved = True
             walk.extend([number], max(end - 1, 0))
-    _claim_views_of_weights(walk.live_ranges, walk.events)
+    if views_of_weights:
+        _claim_views_of_weights(walk.live_ranges, walk.events)
     _mark_created(walk.live_ranges, walk.events)
-    return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values)
+    return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values, walk.bodies)
 
 
 def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
@@ -143,6 +159,7 @@ class _Walk:
         self.points: list[ProgramPoint] = []
         self.live_ranges: list[LiveRange] = []
         self.events: list[Event] = []
+        self.bodies: list[BodySpan] = []
         self.point_of: dict[int, int] = {}
         self.inner_points = 0
         self.names: set[str] = set()
@@ -353,6 +370,7 @@ class _Walk:
             inner_values[compiled.slots[formal]] = number
             self.live_ranges[number].reserved = True
         self.run(inner, inner_values, range(len(compiled.rows)))
+        self.bodies.append(BodySpan(instance, step.operation.op_def, start, len(self.points)))
         self.extend(own, max(len(self.points) - 1, start))
         return [inner_values[compiled.slots[output]] for output in compiled.graph.outputs]
 

@@ -58,6 +58,8 @@ class Memory:
     """
 
     timeline: Timeline
+    planned: Collection[Role] = PLANNED
+    """The roles of the buffers that the peak counts and a plan places."""
     chosen_at: dict[str, int] | None
     """The sizes for which `order="least"` was chosen; None for the order of the file."""
     _inner: frozenset[str] = frozenset()
@@ -115,7 +117,9 @@ class Memory:
         """
         from shapeinf.memory.peak import Peak
 
-        return Peak(self.timeline, self.store, labels=self.labels, peak_for=self._peak_for, work=self.work)
+        return Peak(
+            self.timeline, self.store, self.planned, labels=self.labels, peak_for=self._peak_for, work=self.work
+        )
 
     def _peak_for(self, ranges: Mapping[str, RangeLike]) -> Peak:
         return self._memory_for(ranges).peak
@@ -188,19 +192,22 @@ class Memory:
         self,
         sizes: Mapping[str, int] | None = None,
         *,
-        alignment: int = 64,
-        planner: str = "best",
-        roles: Collection[Role] = PLANNED,
+        alignment: int | None = None,
+        planner: str | None = None,
+        roles: Collection[Role] | None = None,
     ) -> Plan:
-        """Offsets in one arena, valid at these sizes or at all legal ones; see `shapeinf.memory.planning.plan`."""
+        """Offsets in one arena, valid at these sizes or at all legal ones; see `shapeinf.memory.planning.plan`.
+
+        By default by the planner `best` at multiples of 64; a runtime that plans an arena has its own.
+        """
         memory = self._memory_for(as_sizes(sizes or {}))
         return plan(
             memory.timeline,
             memory.store,
             sizes,
-            alignment=alignment,
-            planner=planner,
-            roles=roles,
+            alignment=64 if alignment is None else alignment,
+            planner=planner or "best",
+            roles=self.planned if roles is None else roles,
             labels=memory.labels,
             work=memory.work,
         )
@@ -211,7 +218,7 @@ class Memory:
         sizes: Mapping[str, int] | None = None,
         *,
         alignment: int | None = None,
-        roles: Collection[Role] = PLANNED,
+        roles: Collection[Role] | None = None,
     ) -> list[Diagnostic]:
         """The violations of a plan, whichever tool wrote it; see `shapeinf.memory.planning.verify_plan`."""
         memory = self._memory_for(as_sizes(sizes or {}))
@@ -221,7 +228,7 @@ class Memory:
             memory.store,
             sizes,
             alignment=alignment,
-            roles=roles,
+            roles=self.planned if roles is None else roles,
             labels=memory.labels,
             work=memory.work,
         )

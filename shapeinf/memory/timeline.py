@@ -36,6 +36,7 @@ class Buffer:
         values: all values that share the buffer.
         cause: why the size is not known.
         layout: the layout of the first value, where the user assigns one; `size` then counts its padding.
+        is_bound: a run may need less: the size is that of a formula's larger case, or data decide whether it is needed.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Buffer:
     values: tuple[str, ...]
     cause: str = ""
     layout: Layout | None = None
+    is_bound: bool = False
 
 
 @attrs.frozen

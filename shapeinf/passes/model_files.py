@@ -17,7 +17,7 @@ from shapeinf.formats import FORMATS
 from shapeinf.formats.files import ExternalData, check_path
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.saving import MAX_PROTOBUF, save_model
-from shapeinf.formats.onnx.source import TEXT_FORMATS
+from shapeinf.formats.onnx.source import TEXT_FORMATS, load_text
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.passes.other_formats import refuse_other_formats
 from shapeinf.passes.outline import outline
@@ -56,8 +56,8 @@ def _read_file(path: str) -> ir.Model:
     if os.path.getsize(path) > MAX_PROTOBUF:
         raise LimitError("has more than 2 GB: store its weights as external data", node=path)
     with _readable(path):
-        text_format = TEXT_FORMATS.get(_suffix(path), "protobuf")
-        proto = onnx.load_model(path, format=text_format, load_external_data=False)
+        text_format = TEXT_FORMATS.get(_suffix(path))
+        proto = load_text(path, text_format) if text_format else onnx.load_model(path, load_external_data=False)
     loaded = _deserialize(proto, path)
     for tensor in external_tensors(loaded):
         tensor.base_dir = os.path.dirname(os.path.abspath(path))

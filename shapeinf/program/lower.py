@@ -67,7 +67,7 @@ class DimTable:
         symbols: dict[Dimension, None] = {}
         for d in self.dims:
             if isinstance(d, Dimension):
-                symbols.update(dict.fromkeys(sorted(d.symbols(), key=str)))
+                symbols.update(dict.fromkeys(sorted(d.symbols() - symbols.keys(), key=str)))
         return list(symbols)
 
 

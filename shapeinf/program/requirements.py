@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.errors import Source
-from shapeinf.expr import Dimension, DimSize, format_dim, substitute
+from shapeinf.expr import Dimension, DimSize, format_dim, format_start, substitute
 from shapeinf.expr.interval import as_interval, finite_bound
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
@@ -84,9 +84,9 @@ class Requirements:
         known = frozenset(values)
         return [*(r.text for r in self.all if r.source is not None and not r.symbols <= known), *self.unreadable]
 
-    def format(self, d: DimSize) -> str:
-        """A dim as text, with the labels of its symbols."""
-        return format_dim(d, labels=self.labels)
+    def format(self, d: DimSize, most: int | None = None) -> str:
+        """A dim as text, with the labels of its symbols; of longer sums and maxima the first `most` parts."""
+        return format_dim(d, labels=self.labels) if most is None else format_start(d, most, self.labels)
 
     def _plain(self, d: DimSize) -> DimSize:
         """The dim with solved symbols replaced; its canonical form would be right only where the constraints hold."""

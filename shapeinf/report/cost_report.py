@@ -17,6 +17,8 @@ from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify, sho
 By = Literal["operator", "module", "node"]
 
 AMOUNTS = ("macs", "operations", "flops", "bytes_read", "bytes_written", "parameters")
+MAX_TERMS = 30
+"""Terms of a formula; the others are counted. JSON has all."""
 MAX_FORMULA = 400
 """Characters of a formula in the text; JSON and CSV have all of it."""
 TYPICAL = 64
@@ -219,7 +221,7 @@ def _align(lines: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
 
 
 def _text(cost: Cost, amount: DimSize) -> str:
-    return f"{amount:,}" if isinstance(amount, int) else cost.format(amount)
+    return f"{amount:,}" if isinstance(amount, int) else cost.format(amount, MAX_TERMS)
 
 
 # -- JSON and CSV ------------------------------------------------------------------------------------------------------

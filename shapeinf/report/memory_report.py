@@ -10,11 +10,19 @@ import attrs
 from shapeinf.expr import DimSize, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound, Unbounded
+from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
 from shapeinf.report.kv_cache_report import KvCacheRecord, kv_cache_lines
 from shapeinf.report.memory_summary import MemorySummary, Total
-from shapeinf.report.runtime_report import RuntimeRecord, note_of, runtime_lines, runtime_record
+from shapeinf.report.runtime_report import (
+    ArenaRecord,
+    RuntimeRecord,
+    arena_lines,
+    note_of,
+    runtime_lines,
+    runtime_record,
+)
 from shapeinf.schemas import json_record
 from shapeinf.texts import exact_bytes, format_bytes, qualify
 
@@ -38,11 +46,14 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
         yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(summary, amount)}"
     if memory.bodies != 0:
         yield f"  in bodies  {_total(summary, memory.bodies)}"
-    if isinstance(memory, RuntimeMemory):
+    if isinstance(memory, SessionMemory):
         yield from runtime_lines(memory, summary.run)
+    if summary.arena is not None:
+        yield from arena_lines(summary.arena)
     total = summary.total
     if total is not None:
-        yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
+        first = "peak" if summary.arena is None else "arena"
+        yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total, first)}"
     for cache in summary.kv_caches:
         first, *rest = kv_cache_lines(cache)
         yield f"kv cache     {first}"
@@ -69,10 +80,10 @@ def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[s
         yield f"{_share(sum(size for _, size in peak.alive[top:]), peak)}{len(peak.alive) - top} more"
 
 
-def _parts(total: Total) -> str:
+def _parts(total: Total, first: str) -> str:
     """What the total is the sum of, and how much of it is weights."""
     share = 100 * total.weights / max(total.bytes, 1)
-    parts = f"peak {format_bytes(total.peak)}, weights {format_bytes(total.weights)} ({share:.1f}%)"
+    parts = f"{first} {format_bytes(total.peak)}, weights {format_bytes(total.weights)} ({share:.1f}%)"
     return f"{parts}, inputs {format_bytes(total.inputs)}"
 
 
@@ -102,8 +113,8 @@ def _bound_text(peak: PeakBound) -> str:
     if peak.value is None:
         return f"no bound: specify upper bounds of {', '.join(peak.unbounded)} with --dim"
     reached = ", ".join(f"{name}={size}" for name, size in peak.sizes.items())
-    proof = f"reached at {reached}" if peak.tight and reached else peak.engine
-    return f"{qualify(exact_bytes(peak.value), peak.at_least, False)}, {proof}"
+    proof = f"{'' if peak.at_most else 'reached '}at {reached}" if peak.tight and reached else peak.engine
+    return f"{qualify(exact_bytes(peak.value), peak.at_least, peak.at_most)}, {proof}"
 
 
 def _roles(memory: Memory) -> dict[str, DimSize]:
@@ -164,7 +175,7 @@ class PeakRecord:
         node: the node at which it is reached; None where there is none.
         op: the operator of the node.
         at_least: tensors without an upper bound are not counted.
-        at_most: sizes that depend on data have their upper bounds.
+        at_most: buffers are counted with upper bounds: their size depends on data, or a run may need less.
         alive: the tensors in use at the peak of these sizes, the largest first; None for all sizes.
     """
 
@@ -195,7 +206,8 @@ class MemoryReport:
         kv_caches: the caches of keys and values.
         limit: bytes; None without one.
         fits: whether the peak is known to fit into the limit; true without one.
-        runtime: what a runtime allocates besides the peak of a first run; None without one.
+        runtime: what a session of a runtime allocates besides the peak of a first run; None without one.
+        arena: what a runtime plans before a model runs; None without one.
     """
 
     model: str
@@ -209,6 +221,7 @@ class MemoryReport:
     limit: int | None
     fits: bool
     runtime: RuntimeRecord | None
+    arena: ArenaRecord | None
 
 
 def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
@@ -225,7 +238,8 @@ def report_memory(model: str, summary: MemorySummary) -> MemoryReport:
         summary.kv_caches,
         summary.limit,
         summary.fits,
-        runtime_record(memory, summary.run) if isinstance(memory, RuntimeMemory) else None,
+        runtime_record(memory, summary.run) if isinstance(memory, SessionMemory) else None,
+        summary.arena,
     )
 
 

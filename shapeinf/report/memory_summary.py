@@ -10,17 +10,19 @@ from shapeinf.errors import MissingSizeError
 from shapeinf.expr import DimSize, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
-from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
+from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
+from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
 from shapeinf.pickling import versioned_pickle
 from shapeinf.report.kv_cache_report import KvCacheRecord, report_kv_caches
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
+from shapeinf.report.runtime_report import ArenaRecord, arena_record
 from shapeinf.schemas import json_record
 
 
 @json_record(add=("bytes",))
 @attrs.frozen
 class Total:
-    """The memory of a run in bytes: the peak, with all weights and inputs in memory."""
+    """The memory of a run in bytes: the peak, or an arena, with all weights and inputs that it does not count."""
 
     peak: int
     weights: int
@@ -45,7 +47,8 @@ class MemorySummary:
         sizes: the user's sizes.
         peak: the peak at these sizes; its bound over all sizes where some are missing.
         limit: bytes.
-        run: the memory of a runtime at these sizes; None without a runtime, and where sizes are missing.
+        run: the memory of a session of a runtime at these sizes; None without one, and where sizes are missing.
+        arena: what a runtime plans ahead, at these sizes and for all sizes of other dims; None without one.
         kv_caches: the caches of keys and values.
     """
 
@@ -55,24 +58,31 @@ class MemorySummary:
     peak: PeakAt | PeakBound
     limit: int | None
     run: RunAt | None = None
+    arena: ArenaRecord | None = None
     kv_caches: tuple[KvCacheRecord, ...] = ()
 
     @property
     def bytes(self) -> int | None:
-        """The peak, or its bound; None where there is none."""
+        """The peak or the arena, or its bound; None where there is none."""
         if self.run is not None:
             return self.run.bytes
+        if self.arena is not None:
+            return self.arena.bytes
         return self.peak.bytes if isinstance(self.peak, PeakAt) else self.peak.value
 
     @property
     def total(self) -> Total | None:
         """The peak with weights and inputs, at the user's sizes or as a bound over all; None where there is none."""
         peak = self.bytes
-        weights, inputs = self._upper_bound("weight", self.bound.weights), self._upper_bound("input", self.bound.inputs)
+        counts_inputs = "input" in self.bound.planned
+        weights = self._upper_bound("weight", self.bound.weights)
+        inputs = 0 if counts_inputs else self._upper_bound("input", self.bound.inputs)
         if peak is None or weights is None or inputs is None:
             return None
         unsized = any(buffer.role in ("weight", "input") for buffer in self.bound.unsized)
         at_most = isinstance(self.peak, PeakBound) or self.peak.at_most
+        if self.arena is not None and counts_inputs:
+            at_most = False  # a program has the same arena at all sizes
         return Total(peak, weights, inputs, self.peak.at_least or unsized, at_most)
 
     def _upper_bound(self, role: Role, amount: DimSize) -> int | None:
@@ -110,21 +120,26 @@ def _peak_summary(
     try:
         peak: PeakAt | PeakBound = memory.peak.at(sizes)
         if memory.peak.exact or not sizes:
-            return MemorySummary(memory, memory, sizes, peak, limit, _run_at(memory, sizes))
+            return MemorySummary(memory, memory, sizes, peak, limit, _run_at(memory, sizes), _arena_at(memory, sizes))
     except MissingSizeError:
         if not sizes:
-            return MemorySummary(memory, memory, sizes, memory.peak.over(), limit)
+            return MemorySummary(memory, memory, sizes, memory.peak.over(), limit, arena=_arena_at(memory, {}))
     bound = infer_bound()
     try:
         peak = bound.peak.at()
     except MissingSizeError:
-        return MemorySummary(memory, bound, sizes, bound.peak.over(), limit)
-    return MemorySummary(memory, bound, sizes, peak, limit, _run_at(bound, {}))
+        return MemorySummary(memory, bound, sizes, bound.peak.over(), limit, arena=_arena_at(bound, {}))
+    return MemorySummary(memory, bound, sizes, peak, limit, _run_at(bound, {}), _arena_at(bound, {}))
 
 
 def _run_at(memory: Memory, sizes: Mapping[str, int]) -> RunAt | None:
-    """The memory of a run in a runtime; None without a runtime."""
-    return memory.at(sizes) if isinstance(memory, RuntimeMemory) else None
+    """The memory of a run in a session; None without one."""
+    return memory.at(sizes) if isinstance(memory, SessionMemory) else None
+
+
+def _arena_at(memory: Memory, sizes: Mapping[str, int]) -> ArenaRecord | None:
+    """The arena that a runtime plans; None without one."""
+    return arena_record(memory, sizes) if isinstance(memory, ArenaMemory) else None
 
 
 def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:

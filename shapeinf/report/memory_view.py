@@ -76,7 +76,7 @@ class MemoryView:
         apart: bytes of weights and inputs, by role.
         unknown: the names of the buffers without an upper bound, with causes; no total counts them.
         slots: a plan; empty without one.
-        at_most: whether sizes that depend on data have their upper bounds.
+        at_most: whether buffers are counted with upper bounds.
     """
 
     title: str

@@ -9,6 +9,7 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dimension, Interval
+from shapeinf.formats.minimized import MinimizedMemory
 from shapeinf.pickled_result import Coverage
 from shapeinf.report.tensor_rows import DimRecord, TensorQuery, TensorRecord, TensorRows
 from shapeinf.result import Result
@@ -96,6 +97,7 @@ class ModelReport:
         bodies: the tensors inside of bodies and functions by path and name, where the query includes them.
         omitted: the number of tensors that the limit of a query leaves out.
         note: a remark where no tensor matches the query, with the nearest names; else empty.
+        memory: what a file that was written for little memory needs; None without one.
     """
 
     model: str = attrs.field(default="", kw_only=True)
@@ -111,6 +113,7 @@ class ModelReport:
     bodies: dict[str, TensorRecord] = attrs.Factory(dict)
     omitted: int = 0
     note: str = ""
+    memory: MinimizedMemory | None = None
 
 
 def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> ModelReport:

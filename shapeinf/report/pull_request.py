@@ -48,7 +48,7 @@ def checks_as_github_commands(checks: Sequence[ModelCheck], notes: Sequence[str]
 
 
 def _row(diagnostic: Diagnostic) -> str:
-    subject = _code_cell(diagnostic.subject) if diagnostic.subject else ""
+    subject = code_cell(diagnostic.subject) if diagnostic.subject else ""
     where = " ".join(filter(None, (subject, _plain(diagnostic.op))))
     text = diagnostic.message
     if diagnostic.reason:
@@ -66,7 +66,7 @@ def _code(text: str) -> str:
     return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
-def _code_cell(text: str) -> str:
+def code_cell(text: str) -> str:
     """Text as code in a cell. A backslash is itself in code but not before a `|`, where only HTML is unambiguous."""
     if "|" in text and "\\" in text:
         return f"<code>{_plain(text)}</code>"

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Buffer
+from shapeinf.memory.planning import Unplaced
+from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
+from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
-from shapeinf.memory.runtimes.runtime_memory import RunAt, RuntimeMemory
-from shapeinf.texts import exact_bytes, format_bytes, format_count
+from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
 
 MAX_KERNELS = 4
 """Limit on the listed kernels of one cause; the JSON has all."""
@@ -41,7 +44,7 @@ class RuntimeRecord:
         idle: the buffers in use at that peak that no value needs there, as they are kept for later values.
         held: what a session holds after it is created: initializers and packed weights.
         block: the block in which later runs of the same shapes place their buffers; None without one.
-        later: the peak of a later run.
+        later: the peak of a later run; a bound as that of the first run is (`at_least`, `at_most`).
         first_regions: the regions that the arena takes from the system in a first run; None without an arena.
         later_regions: those that it takes in the next run.
     """
@@ -59,16 +62,63 @@ class RuntimeRecord:
     later_regions: tuple[int, ...] | None = None
 
 
-def runtime_record(memory: RuntimeMemory, run: RunAt | None) -> RuntimeRecord:
+@attrs.frozen
+class ArenaRecord:
+    """The arena that a runtime plans before a model runs, for the largest sizes.
+
+    Args:
+        runtime: the runtime.
+        planner: the algorithm that chooses the offsets.
+        alignment: every offset is a multiple of it.
+        bytes: the arena; None where dims have no upper bound.
+        unbounded: these dims.
+        unplaced: the tensors of other unknown sizes, which are not in the arena.
+        notes: what else a program needs.
+    """
+
+    runtime: str
+    planner: str
+    alignment: int
+    bytes: int | None
+    unbounded: tuple[str, ...]
+    unplaced: tuple[Unplaced, ...]
+    notes: tuple[str, ...]
+
+
+def arena_record(memory: ArenaMemory, sizes: Mapping[str, int]) -> ArenaRecord:
+    """The arena of a runtime as plain data."""
+    unbounded: tuple[str, ...] = ()
+    size: int | None = None
+    unplaced: tuple[Unplaced, ...] = ()
+    try:
+        plan = memory.plan(sizes)
+        size, unplaced = plan.arena, plan.unplaced
+    except MissingSizeError as error:
+        unbounded = error.names
+    return ArenaRecord(memory.name, memory.planner, memory.alignment, size, unbounded, unplaced, memory.notes)
+
+
+def arena_lines(arena: ArenaRecord) -> Iterator[str]:
+    """The lines on an arena, and what is not in it."""
+    if arena.bytes is None:
+        dims = ", ".join(arena.unbounded)
+        yield f"arena        no bound: specify upper bounds of {dims} with --dim, or sizes with --bind"
+    else:
+        size = qualify(exact_bytes(arena.bytes), bool(arena.unplaced), False)
+        yield f"arena        {size} by {arena.planner} at upper bounds, at multiples of {arena.alignment}"
+    yield from (f"note         {note}" for note in arena.notes)
+
+
+def runtime_record(memory: SessionMemory, run: RunAt | None) -> RuntimeRecord:
     """The memory of a runtime as plain data; `run` at the sizes of the user, None where some are missing."""
     unknown = tuple(UnknownTemporaries(_node(buffer), buffer.cause) for buffer in memory.unknown_scratch)
     if run is None:
-        return RuntimeRecord(memory.name, memory.options.threads, unknown, memory.run.notes)
+        return RuntimeRecord(memory.name, memory.options.threads, unknown, memory.notes)
     return RuntimeRecord(
         memory.name,
         memory.options.threads,
         unknown,
-        memory.run.notes,
+        memory.notes,
         run.scratch,
         {buffer.name: size for buffer, size in run.idle},
         run.held,
@@ -84,17 +134,19 @@ def note_of(buffer: Buffer, run: RunAt) -> str:
     return " (kept for a later value)" if any(buffer is other for other, _ in run.idle) else ""
 
 
-def runtime_lines(memory: RuntimeMemory, run: RunAt | None) -> Iterator[str]:
+def runtime_lines(memory: SessionMemory, run: RunAt | None) -> Iterator[str]:
     """The lines on runs after the first one, the arena, what the session holds, and what is not known."""
     if run is not None:
         if run.block is not None:
-            yield f"later runs   {exact_bytes(run.later)}: a block of {format_bytes(run.block)}, outputs, temporaries"
+            later = qualify(exact_bytes(run.later), run.first.at_least, run.first.at_most)
+            yield f"later runs   {later}: a block of {format_bytes(run.block)}, outputs, temporaries"
         if run.first_regions is not None:
             more = f", then {_sum(run.later_regions)}" if run.later_regions else ""
-            yield f"arena        {_sum(run.first_regions)}{more}: regions that are not returned"
+            regions = qualify(f"{_sum(run.first_regions)}{more}", run.first.at_least, run.first.at_most)
+            yield f"arena        {regions}: regions that are not returned"
         yield f"held         {exact_bytes(run.held)} after the session is created"
     yield from _unknown_lines(memory.unknown_scratch)
-    yield from (f"note         {note}" for note in memory.run.notes)
+    yield from (f"note         {note}" for note in memory.notes)
 
 
 def _sum(regions: Iterable[int]) -> str:

@@ -1,10 +1,12 @@
 """The child process of `allocation_counter`: it runs models in onnxruntime and counts the bytes that they allocate.
 
     LD_PRELOAD=allocations.so python allocation_child.py
+    python allocation_child.py --pages
 
-It reads a task as one line of JSON: the path of a model, that of an `.npz` file with its inputs (`x0`, `x1`...), their
-names, which of them are sequences, and options of sessions. It answers with the record of each session, or with
-`refused`, as JSON.
+It writes an empty line when it is ready. It reads a task as one line of JSON: the path of a model, the folder of its
+external data (null: that of the path), the path of an `.npz` file with its inputs (`x0`, `x1`...), their names, which
+of them are sequences, and options of sessions. It answers with the record of each session as JSON, or with `refused`,
+and whether the model was `loaded`.
 """
 
 from __future__ import annotations
@@ -12,16 +14,21 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 CACHE_LINE = 64
 
 
-def main() -> None:
+class LoadError(Exception):
+    """onnxruntime creates no session of a model. Internal: caught in `runtime.allocation_child`."""
+
+
+def main(arguments: list[str]) -> None:
     """Answer tasks until there are no more."""
-    counter = Counter()
+    counter = PageCounter() if arguments else LibraryCounter()
+    print(flush=True)
     for line in sys.stdin:
         task = json.loads(line)
         answer: dict[str, Any]
@@ -29,13 +36,35 @@ def main() -> None:
             with np.load(task["inputs"], allow_pickle=False) as arrays:
                 feeds = {name: arrays[f"x{number}"] for number, name in enumerate(task["names"])}
             feeds |= {name: list(feeds[name]) for name in task["sequences"]}
-            answer = {"sessions": [count_session(counter, task["path"], feeds, o) for o in task["options"]]}
+            answer = {"sessions": [count_session(counter, task, feeds, options) for options in task["options"]]}
+        except LoadError as error:
+            answer = {"refused": str(error), "loaded": False}
         except Exception as error:  # of onnxruntime, which has no base class of its own
-            answer = {"refused": " ".join(str(error).split()) or type(error).__name__}
+            answer = {"refused": _line(error), "loaded": True}
         print(json.dumps(answer), flush=True)
 
 
-class Counter:
+def _line(error: Exception) -> str:
+    """The message of an error on one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class Counter(Protocol):
+    """What counts the bytes of this process."""
+
+    @property
+    def held(self) -> int:
+        """The bytes that are allocated."""
+
+    @property
+    def most(self) -> int:
+        """The most bytes that were allocated since `start`."""
+
+    def start(self) -> None:
+        """Start to count the most bytes."""
+
+
+class LibraryCounter:
     """The functions of the library, which was loaded before Python, for the allocator of tensors."""
 
     def __init__(self) -> None:
@@ -68,13 +97,52 @@ class Counter:
         self.library.start_count()
 
 
-def count_session(counter: Counter, path: str, feeds: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
+class PageCounter:
+    """The pages of this process that are in memory, as Linux counts them."""
+
+    def __init__(self) -> None:
+        self.trim = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)
+        import onnxruntime  # noqa: F401  (its own pages are none of a session)
+
+        self.start()
+
+    @property
+    def held(self) -> int:
+        """The bytes of the pages that are in memory."""
+        return self._status("VmRSS")
+
+    @property
+    def most(self) -> int:
+        """The most bytes of pages that were in memory since `start`."""
+        return self._status("VmHWM")
+
+    def start(self) -> None:
+        """Return free pages to the system, and start to count the most pages."""
+        self.trim(0)
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+
+    def _status(self, key: str) -> int:
+        with open("/proc/self/status", encoding="utf-8") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith(f"{key}:"))
+
+
+def count_session(
+    counter: Counter, task: dict[str, Any], feeds: dict[str, Any], chosen: dict[str, Any]
+) -> dict[str, Any]:
     """What a session and its runs allocate."""
-    before = counter.held
     counter.start()
-    session = create_session(path, chosen)
-    held, creation = counter.held, counter.most
+    before = counter.held
+    try:
+        session = create_session(task["path"], task["folder"], chosen)
+    except Exception as error:
+        raise LoadError(_line(error)) from error
+    creation = counter.most
     names = [output.name for output in session.get_outputs()]
+    if isinstance(counter, PageCounter):
+        session.run(names, feeds)  # the pages of the code of kernels are read from its file in the first run
+    counter.start()
+    held = counter.held
     peaks, outputs = [], 0
     for _ in range(chosen["runs"]):
         counter.start()
@@ -85,8 +153,8 @@ def count_session(counter: Counter, path: str, feeds: dict[str, Any], chosen: di
     return {"held": held - before, "creation": creation - before, "peaks": peaks, "outputs": outputs}
 
 
-def create_session(path: str, chosen: dict[str, Any]) -> Any:
-    """A session on the CPU with these options, without messages."""
+def create_session(path: str, folder: str | None, chosen: dict[str, Any]) -> Any:
+    """A session on the CPU with these options, without messages; `folder` has the external data of the model."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -99,8 +167,12 @@ def create_session(path: str, chosen: dict[str, Any]) -> Any:
     options.log_severity_level = 4
     for key, value in chosen["entries"].items():
         options.add_session_config_entry(key, value)
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    if folder is None:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+    with open(path, "rb") as file:
+        return onnxruntime.InferenceSession(file.read(), options, providers=["CPUExecutionProvider"])
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,9 +1,12 @@
-"""The bytes that a process of onnxruntime allocates, counted in a child process by a library that a C compiler builds.
+"""The bytes that a process of onnxruntime allocates, counted in a child process.
 
-The library replaces the two allocators of aligned memory, and counts each allocation as its size rounded up to 64. One
-of them serves onnxruntime's tensors and temporaries; the other one serves the buffers that each thread of its matrix
-products keeps (some 40 KiB), which are not counted. The library is loaded before all others (LD_PRELOAD), so it needs
-Linux with glibc and a C compiler: `counter_obstacle` says so.
+A library that a C compiler builds counts them exactly. It replaces the two allocators of aligned memory, and counts
+each allocation as its size rounded up to 64. One of them serves onnxruntime's tensors and temporaries; the other one
+serves the buffers that each thread of its matrix products keeps (some 40 KiB), which are not counted. The library is
+loaded before all others (LD_PRELOAD), so it needs Linux with glibc and a C compiler: `counter_obstacle` says so.
+
+Without the library, the pages that the process has in memory are counted, which needs Linux. Each allocation of a page
+or more is then one of its own, so that it is returned when it is freed.
 """
 
 from __future__ import annotations
@@ -22,11 +25,16 @@ import attrs
 import numpy as np
 
 from shapeinf.runtime import allocation_child
-from shapeinf.runtime.protocol import Refusal
+from shapeinf.runtime.protocol import NotLoaded, Refusal, stop_after
 
 Array = np.ndarray[Any, Any]
 
 COMPILERS = ("cc", "gcc", "clang")
+
+PAGES = "/proc/self/clear_refs"
+"""The file by which a process of Linux starts to count its pages."""
+TUNABLES = "glibc.malloc.mmap_threshold=4096:glibc.malloc.mmap_max=1000000:glibc.malloc.top_pad=0"
+"""The settings of glibc with which each allocation of a page or more is one of its own; other libraries ignore them."""
 
 SOURCE = """\
 #define _GNU_SOURCE
@@ -115,7 +123,7 @@ def counter_obstacle() -> str:
     """Why allocations cannot be counted on this machine; empty if they can be."""
     if not sys.platform.startswith("linux") or platform.libc_ver()[0] != "glibc":
         return "allocations are counted on Linux with glibc only"
-    return "" if _compiler() else f"allocations are counted by a C library, and there is no compiler {COMPILERS}"
+    return "" if _compiler() else f"allocations are counted by a C library, and there is no {' or '.join(COMPILERS)}"
 
 
 def build_library(folder: str) -> str:
@@ -181,18 +189,41 @@ class AllocationCounter:
     Raises Refusal, with the reason of `counter_obstacle`, if it cannot be built.
     """
 
-    def __init__(self) -> None:
-        """Build the library and start the process."""
+    def __init__(self, *, pages: bool = False, timeout: float | None = None) -> None:
+        """Build the library, unless only pages are counted; `timeout` is the most seconds that a measurement may take.
+
+        The process starts with the first measurement, and again after one that ended it.
+        """
+        self._timeout = timeout
+        self._pages = pages
+        self._child: subprocess.Popen[str] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="shapeinf-counter-")
-        library = build_library(self._folder.name)
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", allocation_child.__file__],  # its folder has modules with names of Python's
-            env={**os.environ, "LD_PRELOAD": library},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        try:
+            library = "" if pages else build_library(self._folder.name)
+        except Refusal:
+            self._folder.cleanup()
+            raise
+        self._environment = {"GLIBC_TUNABLES": TUNABLES} if pages else {"LD_PRELOAD": library}
+        # Without -P, the folder of the file would be searched first, which has modules with names of Python's.
+        self._command = [sys.executable, "-P", allocation_child.__file__, *(["--pages"] if pages else [])]
+
+    def _start(self) -> subprocess.Popen[str]:
+        """The process, which may run already. Raises NotLoaded where the system does not count pages."""
+        if self._pages and not os.path.exists(PAGES):
+            raise NotLoaded(f"pages are counted on Linux only, where {PAGES} exists")
+        if self._child is None or self._child.poll() is not None:
+            self._end()
+            self._child = subprocess.Popen(
+                self._command,
+                env={**os.environ, **self._environment},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            assert self._child.stdout is not None
+            self._child.stdout.readline()  # it is ready: a timeout does not count its start
+        return self._child
 
     def __enter__(self) -> AllocationCounter:
         """The counter."""
@@ -204,35 +235,64 @@ class AllocationCounter:
 
     def close(self) -> None:
         """End the process and remove its files."""
-        self._child.kill()
-        self._child.communicate()
+        self._end()
         self._folder.cleanup()
 
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child.communicate()
+            self._child = None
+
     def measure(
-        self, path: str, arrays: Mapping[str, Array | list[Array]], options: SessionOptions | None = None
+        self,
+        path: str,
+        arrays: Mapping[str, Array | list[Array]],
+        options: SessionOptions | None = None,
+        folder: str | None = None,
     ) -> Allocations:
         """What a new session of a file allocates, and its runs with these inputs; a list is a sequence of equal shapes.
 
-        Raises Refusal if onnxruntime does not load or run it.
+        `folder` has the external data, if that is not the folder of the file.
+        Raises NotLoaded if onnxruntime does not load it, StoppedRun after the timeout, Refusal if it does not run.
         """
-        return self.measure_all(path, arrays, [options or SessionOptions()])[0]
+        return self.measure_all(path, arrays, [options or SessionOptions()], folder)[0]
 
     def measure_all(
-        self, path: str, arrays: Mapping[str, Array | list[Array]], options: Sequence[SessionOptions]
+        self,
+        path: str,
+        arrays: Mapping[str, Array | list[Array]],
+        options: Sequence[SessionOptions],
+        folder: str | None = None,
     ) -> list[Allocations]:
         """As `measure`, with one session for each of these options."""
         inputs = os.path.join(self._folder.name, "inputs.npz")
-        numbered: Any = {f"x{number}": np.asarray(array) for number, array in enumerate(arrays.values())}
+        numbered: Any = {f"x{number}": _plain(name, array) for number, (name, array) in enumerate(arrays.items())}
         np.savez(inputs, **numbered)
         sequences = [name for name, array in arrays.items() if isinstance(array, list)]
-        task: dict[str, Any] = {"path": path, "inputs": inputs, "names": list(arrays), "sequences": sequences}
-        task["options"] = [attrs.asdict(o) for o in options]
-        assert self._child.stdin is not None and self._child.stdout is not None
-        try:
-            print(json.dumps(task), file=self._child.stdin, flush=True)
-            answer: dict[str, Any] = json.loads(self._child.stdout.readline())
-        except (OSError, ValueError) as error:
-            raise Refusal("the process of onnxruntime ended") from error
+        task = {"path": path, "folder": folder, "inputs": inputs, "names": list(arrays), "sequences": sequences}
+        answer = self._ask({**task, "options": [attrs.asdict(o) for o in options]})
         if "refused" in answer:
-            raise Refusal(answer["refused"])
+            raise Refusal(answer["refused"]) if answer["loaded"] else NotLoaded(answer["refused"])
         return [Allocations(**{**record, "peaks": tuple(record["peaks"])}) for record in answer["sessions"]]
+
+    def _ask(self, task: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer of the process to a task. Raises Refusal if it ends, StoppedRun if it takes too long."""
+        child = self._start()
+        assert child.stdin is not None and child.stdout is not None
+        with stop_after(self._timeout, child.kill):
+            try:
+                print(json.dumps(task), file=child.stdin, flush=True)
+                answer: dict[str, Any] = json.loads(child.stdout.readline())
+            except (OSError, ValueError) as error:
+                self._end()
+                raise Refusal("the process of onnxruntime ended") from error
+        return answer
+
+
+def _plain(name: str, array: Array | list[Array]) -> Array:
+    """An input as an array of a type that files have. Raises Refusal for bfloat16 and other types that numpy lacks."""
+    plain = np.asarray(array)
+    if plain.dtype.isbuiltin == 2:
+        raise Refusal(f"input {name} has element type {plain.dtype.name}, which numpy does not have")
+    return plain.astype(str) if plain.dtype == object else plain

@@ -40,9 +40,10 @@ def feeds(
     """Arrays for all inputs, several times with other integers, each time with a description of these.
 
     `arrays` are those of the user, `elements` known elements of inputs; None is an unknown one.
-    Raises Refusal for an input that cannot be filled, and for inputs of more than `MAX_BYTES`.
+    Raises Refusal for an input that cannot be filled or has too many axes, and for inputs of more than `MAX_BYTES`.
     """
     types = {name: _dtype(result, name, arrays) for name in _fed_inputs(result)}
+    _check_ranks({name: shapes[name] for name in types})
     required = {name: (value,) * int(np.prod(shapes[name])) for name, value in required_values(result).items()}
     known = {**{name: values for name, values in required.items() if name not in arrays}, **(elements or {})}
     total = sum(int(np.prod(shapes[name], dtype=object)) * numpy_type(dtype).itemsize for name, dtype in types.items())
@@ -65,6 +66,15 @@ def feeds(
     for name in single:
         for value in compared_values(result, name):
             yield f"{name}={value}", make_arrays(next(iter(INTEGER_FILLS)), {**known, name: (value,)})
+
+
+def _check_ranks(shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise Refusal for an input with more axes than an array may have: 64, before numpy 2 32."""
+    for name, shape in shapes.items():
+        try:
+            np.empty((0,) * len(shape))
+        except ValueError:
+            raise Refusal(f"input {name} has {len(shape)} axes, more than an array may have") from None
 
 
 def compared_values(result: Result, name: str) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +15,7 @@ from shapeinf.errors import LimitError, MissingPackageError
 from shapeinf.formats.onnx.model_bytes import model_bytes, path_or_bytes
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
-from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
+from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals, stop_after
 
 _FOLDER_KEY = "session.model_external_initializers_file_folder_path"
 
@@ -122,26 +121,8 @@ class OnnxRuntimeModel:
         """The options of one run. A run that takes too long is stopped and raises Refusal."""
         options = self.package.RunOptions()
         options.log_severity_level = 4
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            options.terminate = True
-
-        timer = threading.Timer(self.timeout, stop) if self.timeout else None
-        if timer is not None:
-            timer.daemon = True
-            timer.start()
-        try:
-            with refusals():
-                yield options
-        except Refusal as refusal:
-            if late.is_set():
-                raise StoppedRun(self.timeout) from refusal
-            raise
-        finally:
-            if timer is not None:
-                timer.cancel()
+        with stop_after(self.timeout, lambda: setattr(options, "terminate", True)), refusals():
+            yield options
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> Feeds:
         """Arrays as inputs, also of types that numpy does not have."""

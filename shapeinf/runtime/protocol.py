@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -45,12 +46,20 @@ SESSIONS = ("onnxruntime", "openvino")
 class Refusal(Exception):  # noqa: N818  (internal, no error)
     """The runtime does not load or run the model; the text is the reason, mostly the runtime's message.
 
-    Internal: caught in `runtime.verification`, `runtime.preallocation` and `passes.comparison`.
+    Internal: caught in `runtime.verification`, `runtime.memory_verification`, `runtime.preallocation` and
+    `passes.comparison`.
+    """
+
+
+class NotLoaded(Refusal):
+    """The runtime does not load the model, whatever its inputs are.
+
+    Internal: caught in `runtime.model_runs` and `runtime.memory_verification`.
     """
 
 
 class StoppedRun(Refusal):
-    """A run took longer than allowed. Internal: caught in `runtime.verification`."""
+    """A run took longer than allowed. Internal: caught in `runtime.verification` and `runtime.memory_verification`."""
 
     def __init__(self, seconds: float | None) -> None:
         """After this time; None where it is not known."""
@@ -66,6 +75,30 @@ def refusals() -> Iterator[None]:
         raise
     except Exception as error:
         raise Refusal(" ".join(str(error).split()) or type(error).__name__) from error
+
+
+@contextmanager
+def stop_after(seconds: float | None, stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop`, in another thread, if a block takes longer; a Refusal of the block is then a StoppedRun."""
+    late = threading.Event()
+
+    def stop_late() -> None:
+        late.set()
+        stop()
+
+    timer = threading.Timer(seconds, stop_late) if seconds else None
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    except Refusal as refusal:
+        if late.is_set():
+            raise StoppedRun(seconds) from refusal
+        raise
+    finally:
+        if timer is not None:
+            timer.cancel()
 
 
 @attrs.frozen

@@ -98,10 +98,7 @@ class Run:
 
     def __str__(self) -> str:
         """The sizes, the counts, and a line for each tensor that differs or was skipped."""
-        parts = [f"{name}={size}" + (" (chosen)" if name in self.chosen else "") for name, size in self.sizes.items()]
-        if "=" in self.values:
-            parts.append(f"{self.values} (chosen)")
-        lines = [", ".join(parts) or "no dims to bind"]
+        lines = [sizes_line(self.sizes, self.chosen, self.values)]
         if self.tensors:
             lines.append(
                 f"  {format_count(self.tensors, 'tensor')} compared: {self.exact} exact, {self.bounded} within bounds "
@@ -121,6 +118,14 @@ class Run:
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return escape_lines(lines)
+
+
+def sizes_line(sizes: Mapping[str, int], chosen: Mapping[str, int], values: str) -> str:
+    """The sizes of a run, and the value that was found for an input of one integer."""
+    parts = [f"{name}={size}" + (" (chosen)" if name in chosen else "") for name, size in sizes.items()]
+    if "=" in values:
+        parts.append(f"{values} (chosen)")
+    return ", ".join(parts) or "no dims to bind"
 
 
 def _group_by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
 import numpy as np
 
-from shapeinf.api import as_graph, infer
+from shapeinf.api import as_graph
 from shapeinf.engine.diagnostics import certain_violations
-from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import item_infos
-from shapeinf.errors import ShapeInferenceError
-from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
+from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import BoundOutputs, max_bytes
 from shapeinf.runtime.compare import InferredTypes
-from shapeinf.runtime.feeds import feeds
+from shapeinf.runtime.model_runs import ModelRuns, choose_run, refuse_huge, run_feeds
 from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, StoppedRun, choose_runtime
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
-from shapeinf.runtime.sizes import MAX_SIZES, RunSizes, legal_sizes
-from shapeinf.texts import exact_bytes
+from shapeinf.runtime.sizes import RunSizes
 
 MAX_HELD = 1 << 29
 """The most bytes of tensors that one run returns; a model with more is run several times."""
-MAX_TENSOR = 1 << 32
-"""A model with a tensor of more bytes is not run: it could use up the memory of this machine."""
 
 
 def verify(
@@ -63,76 +55,26 @@ def verify(
         ModelError: the model cannot be read, or is of a format that the runtime does not run.
         ShapeInferenceError: sizes that contradict each other or the model, or no small sizes are legal.
     """
-    inferences = _Inferences(as_graph(model, options), options)
-    backend = choose_runtime(inferences.graph, runtime)
-    loaded = backend.open(inferences.graph, timeout)
-    named = key_by_input(arrays or {}, inferences.graph)
-    specified = options.values_by_name(inferences.graph)
-    for name in named:
-        if name in specified:
-            raise ShapeInferenceError(f"input {name} has a value and an array: specify one of them")
-    contents = {name: np.asarray(array, order="C") for name, array in named.items()}
-    shapes = {name: array.shape for name, array in contents.items()}
-    symbolic = inferences.infer({}, {})
+    graph = as_graph(model, options)
+    backend = choose_runtime(graph, runtime)
+    loaded = backend.open(graph, timeout)
+    model_runs = ModelRuns.of_graph(graph, arrays, seed, options)
     runs = []
     for binding in at:
-        sizes = legal_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
-        verifiers = (
-            _RunVerifier(loaded, inferences.widen(symbolic, chosen), chosen, contents, seed) for chosen in sizes
-        )
-        runs.append(_first_run(itertools.islice(verifiers, MAX_SIZES)))
-    return Verification(f"{backend.name} {backend.version}", tuple(runs), symbolic.assumptions)
-
-
-def _first_run(verifiers: Iterator[_RunVerifier]) -> Run:
-    """The first run that the runtime does not refuse, else the first one; the sizes of others were chosen here.
-
-    A model that is not loaded, or takes too long, is not tried at other sizes.
-    """
-    first: Run | None = None
-    for verifier in verifiers:
-        run = verifier.run()
-        if not run.refused or run.tensors or not verifier.loaded or verifier.stopped or not run.chosen:
-            return first or run if run.refused else run
-        first = first or run
-    assert first is not None
-    return first
-
-
-@attrs.frozen
-class _Inferences:
-    """The inferences of a graph under the user's options, at the sizes of each run."""
-
-    graph: Graph
-    options: InferenceOptions
-
-    def infer(self, bind: Mapping[str, int], inputs: Mapping[str, SpecLike], min_dim: int | None = None) -> Result:
-        """The inference at these sizes of named dims and shapes of inputs."""
-        least = self.options.min_dim if min_dim is None else min_dim
-        return infer(self.graph, attrs.evolve(self.options, bind=bind, min_dim=least), [inputs] if inputs else [])
-
-    def widen(self, symbolic: Result, sizes: RunSizes) -> Result:
-        """The symbolic inference that holds for the sizes of a run; axes without a name may be empty in it, too."""
-        empty = any(0 in shape for shape in sizes.shapes.values())
-        if empty and self.options.min_dim:
-            return self.infer({}, {}, min_dim=0)
-        labels = input_symbols(symbolic.engine.inference)
-        named = {s: sizes.sizes.get(label, sizes.sizes.get(s.name)) for s, label in labels.items()}
-        return symbolic.result_for({s: (size, size) for s, size in named.items() if size is not None})
+        verifiers = (_RunVerifier(loaded, model_runs, sizes) for sizes in model_runs.sizes(binding))
+        runs.append(choose_run(verifier.attempt() for verifier in verifiers))
+    return Verification(f"{backend.name} {backend.version}", tuple(runs), model_runs.symbolic.assumptions)
 
 
 class _RunVerifier:
     """One run: the types of all tensors, then the outputs in buffers."""
 
-    def __init__(
-        self, model: LoadedModel, symbolic: Result, sizes: RunSizes, arrays: Mapping[str, Any], seed: int
-    ) -> None:
+    def __init__(self, model: LoadedModel, runs: ModelRuns, sizes: RunSizes) -> None:
         self.model = model
+        self.runs = runs
         self.sizes = sizes
-        self.symbolic = symbolic
+        self.symbolic = symbolic = runs.widen(sizes)
         self.bound = sizes.result
-        self.arrays = arrays
-        self.seed = seed
         self.producers = {name: node for node in symbolic.graph.nodes for name in node.outputs if name}
         self.skipped: list[Skipped] = []
         self.not_run: set[str] = set()
@@ -147,7 +89,7 @@ class _RunVerifier:
         """Run all steps; after a refusal, the record has its text and the results of the steps before."""
         refused = ""
         try:
-            self._refuse_huge()
+            refuse_huge(self.bound)
             self.model.load()
             self.loaded = True
             self._observe()
@@ -174,38 +116,34 @@ class _RunVerifier:
             refused=refused,
         )
 
-    def _refuse_huge(self) -> None:
-        for name in self.producers:
-            if all(isinstance(dim, int) for dim in self.bound.tensors[name].shape.dims or [None]):
-                size = max_bytes(self.bound, name) or 0
-                if size > MAX_TENSOR:
-                    raise Refusal(f"{name} would take {exact_bytes(size)}: bind smaller sizes")
+    def attempt(self) -> tuple[Run, str, bool]:
+        """Run, for `choose_run`; a model that is not loaded, or takes too long, is not tried at other sizes."""
+        run = self.run()
+        return run, run.refused, self.loaded and not self.stopped and not self.observed and bool(run.chosen)
 
     def _observe(self) -> None:
         """Run with all tensors as outputs and record their types; inputs that the runtime refuses get other values."""
         exposed = self.model.tensor_names()
         named = dict.fromkeys([*self.producers, *self.bound.graph.outputs])  # an output may be an input
         groups = list(self._groups([name for name in named if name in exposed]))
-        first: Refusal | None = None
-        for values, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed, self.sizes.elements):
-            observed: dict[str, Observation] = {}
-            inputs = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
-            try:
-                for names in groups:
-                    types = self.model.observe(names, inputs)
-                    observed.update(zip(names, types, strict=True) if names else ())  # none: all outputs
-            except Refusal as refusal:
-                first = first or refusal
-                continue
-            self.values, self.feeds = values, inputs
-            self.observed.update((name, type_) for name, type_ in observed.items() if not isinstance(type_, str))
-            skipped = [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
-            self.skipped += skipped
-            self.not_run.update(self.producers[item.tensor].name for item in skipped if item.tensor in self.producers)
-            self._observe_items([name for name in self.producers if name not in observed])
-            return
-        assert first is not None
-        raise first
+        feeds = self.runs.feeds(self.sizes)
+        self.values, (self.feeds, observed) = run_feeds(feeds, lambda arrays: self._run_exposed(groups, arrays))
+        self.observed.update((name, type_) for name, type_ in observed.items() if not isinstance(type_, str))
+        skipped = [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
+        self.skipped += skipped
+        self.not_run.update(self.producers[item.tensor].name for item in skipped if item.tensor in self.producers)
+        self._observe_items([name for name in self.producers if name not in observed])
+
+    def _run_exposed(
+        self, groups: Sequence[Sequence[str]], arrays: Mapping[str, Any]
+    ) -> tuple[Any, dict[str, Observation]]:
+        """The inputs as the runtime takes them, and the types of the tensors, in one run for each group."""
+        inputs = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
+        observed: dict[str, Observation] = {}
+        for names in groups:
+            types = self.model.observe(names, inputs)
+            observed.update(zip(names, types, strict=True) if names else ())  # none: all outputs
+        return inputs, observed
 
     def _groups(self, names: Sequence[str]) -> Iterator[list[str]]:
         """The tensors in groups of at most `MAX_HELD` bytes, at least one group; an unknown size counts as 0."""

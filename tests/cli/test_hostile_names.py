@@ -147,7 +147,7 @@ def commands(path, dim, tensor, folder):
     yield from (["memory", path, "--export", folder / f"m.{suffix}"] for suffix in ("csv", "json", "h", "parquet"))
     yield from (["plan", path, *more] for more in ([], ["--json"], ["-o", folder / "p.csv"], ["-o", folder / "p.json"]))
     yield from (["plan", "verify", folder / name, "-m", path] for name in ("p.csv", "p.json"))
-    yield from (["verify", path], ["verify", path, "--json"])
+    yield from (["verify", path, *more] for more in ([], ["--json"], ["--memory"], ["--memory", "--json"]))
     yield from (["clean", path, *more] for more in (["--dry-run"], ["--dry-run", "--json", "--verify"]))
     yield ["clean", path, "-o", folder / "c.onnx", "--external", "copy", "--passes", "deduplicate,remove_dead"]
     yield ["scan", path, "-o", folder / "scan", "--jobs", "1", "--tensors", "--json-lines", "--retry"]

@@ -221,3 +221,33 @@ def test_control_characters_of_names_are_not_printed(tmp_path: Path) -> None:
     assert "evil\\x1b[31m" in result.stdout
     assert "\x1b" not in result.output
     assert escape_unprintable("a\x07") == "a\\x07"
+
+
+def test_a_file_for_little_memory(tmp_path: Path) -> None:
+    """The gain is at the sizes of --bind; the file keeps the names of the dims."""
+    body = "s = Shape(x)  m = ReduceSum<keepdims = 0>(x)  d = Expand(m, s)  e = Relu(d)  y = ReduceSum<keepdims = 0>(e)"
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["": 17]> g (float[n, 4] x) => (float y) {{ {body} }}'
+    )
+    path, target = tmp_path / "m.onnx", tmp_path / "small.onnx"
+    onnx.save(model, path)
+    done = run(path, "--bind", "n=4096", "-o", target, "--minimize-memory", "onnxruntime", "--json")
+    assert done.exit_code == 0
+    saved, gain, scope = done.stderr.splitlines()
+    assert saved.startswith("saved ") and "at n=4096 (bare file 128 KiB, -50 %)" in gain and "at any size" in scope
+    data = json.loads(done.stdout)
+    assert data["memory"]["declared"] == "chains" and data["memory"]["sizes"][0] == {"n": 4096}
+    assert data["memory"]["file"]["first"] < 0.6 * data["memory"]["original"]["first"]
+    assert data["tensors"]["d"]["shape"] == [4096, 4]
+    values = {v.name: v.type.tensor_type.shape.dim for v in onnx.load(target).graph.value_info}
+    dims = {name: [d.dim_param or d.dim_value for d in shape] for name, shape in values.items()}
+    assert dims["d"] == dims["e"] == ["n@1", 4]
+    assert json.loads(run(path, "--json").stdout)["memory"] is None
+
+
+def test_a_file_for_little_memory_needs_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])])
+    done = run(path, "--minimize-memory", "onnxruntime")
+    assert done.exit_code == 2 and "add -o OUT" in done.stderr
+    done = run(path, "-o", tmp_path / "o.onnx", "--minimize-memory", "onnxruntime", "--annotate", "all")
+    assert done.exit_code == 2 and "specify one of them" in done.stderr

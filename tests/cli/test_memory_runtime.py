@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from shapeinf.cli import main
 from shapeinf.cli.runtime_options import LEVELS, RUNTIMES
 from shapeinf.memory.runtimes import protocol
+from shapeinf.memory.runtimes.onnxruntime.options import Level
 from tests.memory.runtimes.session_cases import CASES, HEAD
 
 KEPT = next(case for case in CASES if case.label == "a free buffer is kept")
@@ -30,7 +31,7 @@ def run(model: str, folder: Path, *options: str, command: str = "memory") -> Res
 
 
 def test_the_options_are_those_of_the_runtimes() -> None:
-    assert list(protocol.RUNTIMES) == RUNTIMES and list(get_args(protocol.Level)) == LEVELS
+    assert list(protocol.RUNTIMES) == RUNTIMES and list(get_args(Level)) == LEVELS
 
 
 def test_the_lines_of_a_run(tmp_path: Path) -> None:
@@ -132,3 +133,74 @@ def test_a_model_of_another_dialect(option: tuple[str, ...]) -> None:
     result = CliRunner().invoke(main, ["memory", str(example), "--runtime", "onnxruntime", *option])
     assert result.exit_code == 2
     assert "onnxruntime runs no models of the dialect 'tf'" in result.output
+
+
+def test_the_lines_of_an_arena(tmp_path: Path) -> None:
+    free = '<ir_version: 8, opset_import: ["" : 17]> g (float[n, 16] x) => (float[n, 16] y) { y = Relu(x) }'
+    result = run(free, tmp_path, "--runtime", "executorch", "--dim", "n=1..8")
+    assert result.exit_code == 0, result.output
+    assert "arena        1 KiB (1,024 bytes) by executorch greedy at upper bounds, at multiples of 16" in result.output
+    assert "total        1 KiB (1,024 bytes): arena 1 KiB, weights 0 B (0.0%), inputs 0 B" in result.output
+    assert "the temporaries of kernels and the memory of delegates are not in the arena" in result.output
+    lean = run(free, tmp_path, "--runtime", "executorch", "--dim", "n=1..8", "--caller-inputs", "--no-reuse")
+    assert "arena        512 bytes by executorch naive" in lean.output
+
+
+def test_an_arena_without_bounds_names_the_dims_and_the_options(tmp_path: Path) -> None:
+    free = '<ir_version: 8, opset_import: ["" : 17]> g (float[n, 16] x) => (float[n, 16] y) { y = Relu(x) }'
+    result = run(free, tmp_path, "--runtime", "executorch", "--memory-limit", "1GiB")
+    assert result.exit_code == 1
+    assert "arena        no bound: specify upper bounds of n with --dim, or sizes with --bind" in result.output
+    plan = run(free, tmp_path, "--runtime", "executorch", command="plan")
+    assert plan.exit_code == 2 and "add --dim n=1..N, or --bind n=N" in plan.output
+    record = json.loads(run(free, tmp_path, "--runtime", "executorch", "--json").output)["arena"]
+    assert record["bytes"] is None and record["unbounded"] == ["n"]
+
+
+def test_plan_has_the_offsets_of_the_runtime(tmp_path: Path) -> None:
+    chain = KEPT.model
+    placed = json.loads(
+        run(chain, tmp_path, "--runtime", "executorch", "--bind", "n=64", "--json", command="plan").output
+    )
+    assert placed["planner"] == "executorch greedy" and placed["alignment"] == 16
+    ours = json.loads(
+        run(
+            chain, tmp_path, "--runtime", "executorch", "--bind", "n=64", "--json", "--planner", "best", command="plan"
+        ).output
+    )
+    assert ours["planner"] == "best" and ours["alignment"] == 16 and ours["arena"] <= placed["arena"]
+
+
+def test_options_of_another_runtime_are_refused(tmp_path: Path) -> None:
+    result = run(KEPT.model, tmp_path, "--runtime", "executorch", "--threads", "2")
+    assert result.exit_code == 2 and "--threads needs --runtime onnxruntime" in result.output
+    result = run(KEPT.model, tmp_path, "--no-reuse")
+    assert result.exit_code == 2 and "--no-reuse needs --runtime executorch or onnxruntime" in result.output
+
+
+@pytest.mark.parametrize(
+    ("runtime", "present", "absent"),
+    [
+        ((), ("<dt>Peak memory</dt>", "Weights and inputs are not counted"), ("total-tensors", "<dt>Arena")),
+        (("--runtime", "onnxruntime"), ("<dt>Peak in onnxruntime</dt>", "<dt>Peak of tensors</dt>"), ("<dt>Arena",)),
+        (
+            ("--runtime", "executorch", "--dim", "n=1..64"),
+            (
+                "<dt>Peak in executorch</dt>",
+                "<dt>Peak of tensors</dt>",
+                "<dt>Arena in executorch</dt>",
+                "at upper bounds",
+            ),
+            ("Weights and inputs",),
+        ),
+        (("--runtime", "executorch"), ("<dd>no bound</dd>", "specify upper bounds of n"), ()),
+    ],
+)
+def test_the_report_has_the_plain_peak_too(
+    tmp_path: Path, runtime: tuple[str, ...], present: tuple[str, ...], absent: tuple[str, ...]
+) -> None:
+    page = tmp_path / "report.html"
+    result = run(KEPT.model, tmp_path, *runtime, "-o", str(page), command="report")
+    assert result.exit_code == 0, result.output
+    text = page.read_text(encoding="utf-8").partition("<script")[0]
+    assert all(part in text for part in present) and not any(part in text for part in absent)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf import Result, bind, infer_shapes, rebatch
 from shapeinf.errors import ChangedFileError, ModelError, UnknownFormatError
+from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.read_files import MAX_STORED, ReadFiles
 
 EXAMPLES = Path("examples")
@@ -309,15 +312,16 @@ def test_a_graph_of_tensorflow_that_changes_while_it_is_copied(
     assert not target.exists()
 
 
-def test_a_model_that_is_truncated_while_it_is_mapped(tmp_path: Path) -> None:
-    """A map has no bytes past the new end: the system would end the process."""
+def test_a_large_model_that_is_truncated_while_it_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes are read when they are copied."""
+    monkeypatch.setattr("shapeinf.formats.protobuf.large_file.LARGE_FILE", 0)
     from shapeinf.formats.protobuf.pieces import piece_bytes
 
     path = tmp_path / "file"
     path.write_bytes(bytes(1 << 20))
     with read_old(path).open() as buffer:
         os.truncate(path, 4096)
-        with pytest.raises(ChangedFileError, match="shorter while it was copied"):
+        with pytest.raises(ChangedFileError, match="shorter while it was read"):
             b"".join(map(bytes, piece_bytes(buffer, [(0, 1 << 20)])))
 
 
@@ -418,3 +422,77 @@ def test_pickled_results_are_not_saved(tmp_path: Path) -> None:
     pickled: Any = pickle.loads(pickle.dumps(result))
     with pytest.raises(NotPickledError):
         pickled.save(tmp_path / "out.onnx")
+
+
+def read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each file be read as a large one whose bytes do not stay in memory."""
+    for constant in ("read_files.RECENT", "read_files.MAX_STORED", "protobuf.large_file.LARGE_FILE"):
+        monkeypatch.setattr(f"shapeinf.formats.{constant}", 0)
+    monkeypatch.setattr("shapeinf.formats.protobuf.large_file._WINDOW", 64)
+
+
+@pytest.mark.parametrize("saves", [False, True])
+@pytest.mark.parametrize("access", [1, 2, 3, 5, 8, 13])
+@pytest.mark.parametrize("name", ["convnet.onnx", "recurrent.pb", "saved"])
+def test_a_source_that_is_truncated_while_fields_are_scanned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, access: int, saves: bool
+) -> None:
+    """At an access when it is read, and when it is saved."""
+    read_in_parts(monkeypatch)
+    source, file, target = write_form(tmp_path, name)
+    result = infer_shapes(source) if saves else None
+    count = 0
+
+    def read(large: LargeFile, start: int, size: int) -> bytes:
+        nonlocal count
+        count += 1
+        if count == access:
+            os.truncate(file, 100)
+        return read_part(large, start, size)
+
+    read_part = LargeFile._read
+    monkeypatch.setattr(LargeFile, "_read", read)
+    with pytest.raises(ChangedFileError):
+        infer_shapes(source) if result is None else result.save(target)
+    assert count >= access and not target.exists()
+
+
+_RACE = """
+import os, pathlib, sys, threading
+from shapeinf import infer_shapes
+from shapeinf.errors import ModelError
+from shapeinf.formats import read_files
+read_files.RECENT = read_files.MAX_STORED = 0
+path, target = map(pathlib.Path, sys.argv[1:])
+data = path.read_bytes()
+for delay in range(20):
+    path.write_bytes(data)
+    try:
+        timer = threading.Timer(delay / 500, os.truncate, (path, 4096))
+        if delay % 2:
+            timer.start()
+            infer_shapes(path)
+        else:
+            result = infer_shapes(path)
+            timer.start()
+            result.save(target)
+    except ModelError as error:
+        print(type(error).__name__)
+    finally:
+        timer.join()
+"""
+
+
+@pytest.mark.parametrize("name", ["m.onnx", "m.pb"])
+def test_a_source_that_a_thread_truncates(tmp_path: Path, name: str) -> None:
+    """A file of 20 MB, at moments of a clock, in a process of its own: no signal, and no other error."""
+    if name == "m.onnx":
+        onnx.save(model(64, padding=20_000_000), tmp_path / name)
+    else:
+        infer_shapes(EXAMPLES / "recurrent.pbtxt").save(tmp_path / name)
+        tail = b"\x1a" + _varint(20_000_000) + bytes(20_000_000)  # a field that no reader knows
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + tail)
+    command = [sys.executable, "-c", _RACE, tmp_path / name, tmp_path / f"out-{name}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.split()) <= {"ChangedFileError", "ModelError"}

@@ -127,7 +127,7 @@ def test_metadata_of_nodes_do_not_keep_them_from_being_decoded_once():
 
 def test_a_large_file_is_read_in_parts(tmp_path, monkeypatch):
     """With small limits the examples are large files, whose nodes lie in many chunks, and some in none."""
-    monkeypatch.setattr("shapeinf.formats.onnx.source.LARGE_FILE", 0)
+    monkeypatch.setattr("shapeinf.formats.protobuf.large_file.LARGE_FILE", 0)
     paths = [*EXAMPLES, tmp_path / "everything.onnx"]
     paths[-1].write_bytes(everything().SerializeToString())
     for chunk in (64, 1000, 1 << 18):
@@ -144,7 +144,7 @@ def test_of_a_large_file_only_the_heads_of_weights_are_read(tmp_path, monkeypatc
             reads.append(count)
             return super()._read(start, count)
 
-    monkeypatch.setattr("shapeinf.formats.onnx.source.LargeFile", Counted)
+    monkeypatch.setattr("shapeinf.formats.protobuf.large_file.LargeFile", Counted)
     weights = [numpy_helper.from_array(np.zeros((1024, 1024), "float32"), f"w{i}") for i in range(8)]
     path = tmp_path / "large.onnx"
     path.write_bytes(model_of([], initializers=weights).SerializeToString())

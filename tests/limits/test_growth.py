@@ -3,23 +3,30 @@
 import cProfile
 import gc
 
+import onnx
+import pytest
+from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from shapeinf import Result, infer_shapes
+from shapeinf import Result, api, infer_shapes
 from shapeinf.checks import api as checks_api
 from shapeinf.checks import check, numeric_runs
+from shapeinf.cli import model_options
+from shapeinf.cli.main import main
 from shapeinf.engine import garbage
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.runs import walk_runs
 from shapeinf.engine.schema_violations import SchemaViolations
+from shapeinf.engine.type_table import TypeTable
 from shapeinf.expr import DimSize, Scope, interval, maximum, printing
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import direction_of
 from shapeinf.expr.nests import join, open_dim, proven_order
+from shapeinf.report.live import render_report
 from shapeinf.solver import budget
-from tests.limits.hostile import functions_in_branches, tower
+from tests.limits.hostile import functions_in_branches, many_inputs, tower
 
 MOST_GROWTH = 1.3
 """The factor by which the work for each item may grow."""
@@ -153,6 +160,64 @@ def test_a_long_query_pauses_the_garbage_collector(monkeypatch):
     gc.enable()
     check(infer_shapes(conditionals(1), declared="check"))
     assert enabled == [False] and gc.isenabled()
+
+
+def unknown_ranks(count: int) -> bytes:
+    """Inputs of unknown rank, each with a node that makes its rank known."""
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+        for i in range(count)
+        for name, dims in ((f"u{i}", None), (f"x{i}", ["n", i + 2]))
+    ]
+    nodes = [helper.make_node("Concat", [f"u{i}", f"x{i}"], [f"y{i}"], axis=0) for i in range(count)]
+    nodes += [helper.make_node("Relu", [f"u{i}"], [f"z{i}"]) for i in range(count)]
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_empty_tensor_value_info("z0")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]).SerializeToString()
+
+
+def test_a_rank_that_becomes_known_changes_only_its_types(monkeypatch):
+    def canonicalized(count):
+        numbers = []
+        canonicalize = TypeTable._canonicalize
+        monkeypatch.setattr(TypeTable, "_canonicalize", lambda s, n: (numbers.append(n), canonicalize(s, n))[1])
+        result = infer_shapes(unknown_ranks(count))
+        monkeypatch.undo()
+        assert [str(result.tensors[f"z{i}"].shape.dims[1]) for i in range(count)] == [str(i + 2) for i in range(count)]
+        return len(numbers) / count
+
+    assert canonicalized(80) <= MOST_GROWTH * canonicalized(20)
+
+
+@pytest.mark.parametrize(
+    ("declared", "inferences"), [([None, 3], 1), (["n", 3], 1), (["n", 4], 1), (None, 1), ([5, "m"], 2)]
+)
+def test_a_report_infers_twice_only_where_declarations_complete_types(declared, inferences, monkeypatch, tmp_path):
+    """The second inference only compares declarations; the output has an unknown number of rows, and 3 columns."""
+    counted = []
+    monkeypatch.setattr(model_options, "infer", lambda *a: (counted.append(a), api.infer(*a))[1])
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, declared)
+    nodes = [
+        helper.make_node("NonZero", ["x"], ["i"]),
+        helper.make_node("Transpose", ["i"], ["t"]),
+        helper.make_node("Cast", ["t" if declared == [5, "m"] else "x"], ["y"], to=TensorProto.FLOAT),
+    ]
+    graph = helper.make_graph(nodes, "g", inputs, [output])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), tmp_path / "m.onnx")
+    args = ["report", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "r.html")]
+    main(args, standalone_mode=False)
+    assert len(counted) == inferences
+
+
+def test_a_page_and_a_text_count_the_terms_of_long_formulas(tmp_path):
+    """JSON has all of them."""
+    result = infer_shapes(many_inputs("Concat", 200))
+    elided = f"... ({len(result.cost().total.bytes_read.terms)} terms)"
+    assert elided in render_report(result)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(many_inputs("Concat", 200))
+    text, json = (CliRunner().invoke(main, ["cost", str(path), *form]).stdout for form in ((), ("--json",)))
+    assert elided in text and elided not in json and "M199" in json
 
 
 def test_frozen_objects_of_a_program_stay_frozen_and_are_counted_once(monkeypatch):

@@ -119,6 +119,8 @@ COMMANDS = [
     ("verify data", "verify/1"),
     ("verify wrong", "verify/1"),
     ("verify broken", "verify/1"),
+    ("verify decoder --memory --at batch=2,seq=8", "verify.memory/1"),
+    ("verify broken --memory", "verify.memory/1"),
     ("expression [size(@0),-1.5,None,True,1e3+2.0j]", "expression/1"),
     ("expression add(@0,mul(@1,@2)) [N,3] [3]i64 [1]", "expression/1"),
     ("expression [floor_divide(size(@0,0),2),3] [N,3]", "expression/1"),

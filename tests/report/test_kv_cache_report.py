@@ -12,8 +12,10 @@ from click.testing import CliRunner
 
 from shapeinf import infer_shapes
 from shapeinf.cli import main
+from shapeinf.expr.many_bindings import run_exactly
 from shapeinf.report import summarize
 from shapeinf.report.kv_cache_report import report_kv_caches
+from shapeinf.report.live.data import LiveData, LiveSource
 from shapeinf.report.memory_summary import summarize_memory
 from tests.memory.test_kv_cache import DEPTH, HEADS, NAMED, NAMELESS, decoder, model
 
@@ -112,7 +114,21 @@ def test_the_report_has_a_row(path: Path, tmp_path: Path) -> None:
     run("report", path, "--bind", "batch=8", "-o", page)
     text = page.read_text(encoding="utf-8")
     assert text.count("Caches of keys and values") == 1
-    assert "batch=8: 1.5 KiB (1,536 bytes) a token; 4,096 tokens: 6 MiB (6,291,456 bytes)" in text
+    assert "past -&gt; seq + past" in text and text.count('class="number now" data-amount=') == 3
+
+
+def test_the_row_has_amounts_that_follow_the_sizes(path: Path) -> None:
+    """The program of the page, evaluated here: bytes of a token, tokens, and all bytes."""
+    result = infer_shapes(path)
+    data = LiveData(LiveSource(result, result.memory(), {}))
+    (row,) = data.tables()["caches"]
+    program = data.amounts.program()
+    outputs = [data.amounts.entries[number][0] for number in row]
+    for batch, seq, past in ((1, 1, 1), (8, 3, 100)):
+        sizes = {"batch": batch, "seq": seq, "past": past}
+        values = run_exactly(program, [sizes[str(symbol)] for symbol in program.symbols])
+        token, tokens, total = (values[number] for number in outputs)
+        assert (token, tokens, total) == (PER_TOKEN * batch, seq + past, PER_TOKEN * batch * (seq + past))
 
 
 @pytest.mark.parametrize("path", [PLAIN], indirect=True)

@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 
 from shapeinf.runtime import allocate_outputs
-from shapeinf.runtime.allocation_child import Counter
+from shapeinf.runtime.allocation_child import LibraryCounter
 
 
 def most_bytes(counter, run):
@@ -26,7 +26,7 @@ def most_bytes(counter, run):
 
 
 def main():
-    counter = Counter()
+    counter = LibraryCounter()
     options = onnxruntime.SessionOptions()
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     session = onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])

@@ -156,6 +156,12 @@ def test_a_huge_tensor_is_not_allocated() -> None:
     assert verification.runs[0].refused == f"y would take 4 TiB ({4 * huge:,} bytes): bind smaller sizes"
 
 
+def test_an_input_of_more_axes_than_an_array_may_have_is_refused() -> None:
+    dims = ", ".join(["1"] * 100)
+    verification = verify_text(f"g (float[{dims}] x) => (float[{dims}] y) {{ y = Neg(x) }}")
+    assert verification.runs[0].refused == "input x has 100 axes, more than an array may have"
+
+
 def test_many_mismatches_are_few_lines() -> None:
     chain = "  ".join(f"y{i + 1} = Neg(y{i})" for i in range(100))
     verification = verify_text(

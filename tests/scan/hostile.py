@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.engine.runtime import parsed
+from tests.formats.damage.cases import SUFFIXES, case
+from tests.limits.hostile import HOSTILE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -105,6 +107,21 @@ def write_models(folder: Path) -> None:
         op = name.removesuffix(".onnx").capitalize()
         (folder / name).write_bytes(model(op, "hostile") if f'"{op}"' in RULES else b"")
     (folder / "truncated.onnx").write_bytes(model()[:-20])
+
+
+def write_mixed_models(folder: Path, count: int) -> list[str]:
+    """This number of files: the models of `EXPECTED` and of exponential work, damaged files of all forms, copies."""
+    write_models(folder)
+    for number, (_, build, suffix) in enumerate(HOSTILE.values()):
+        (folder / f"hostile{number}.{suffix}").write_bytes(build())
+    for number in range(count // 3):
+        family = list(SUFFIXES)[number % len(SUFFIXES)]
+        data = case(family, 90_000 + number)
+        path = folder / f"damaged{number}.{SUFFIXES[family]}"
+        path.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+    for number in range(count - len(list(folder.iterdir()))):
+        (folder / f"m{number}.onnx").write_bytes(model())
+    return sorted(path.name for path in folder.iterdir())
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:

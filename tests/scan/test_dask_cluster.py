@@ -92,6 +92,52 @@ def test_a_worker_that_is_killed_and_a_model_that_kills_workers(cluster: Any, mo
     assert "the worker ended" in rows(out)["m100.onnx"]["message"]
 
 
+def scan_with_a_kill(cluster: Any, paths: list[str], out: Path, options: ScanOptions) -> int:
+    """Scan on a cluster, one worker of which is killed when a third of the rows are there; the id of the worker."""
+    killed: list[int] = []
+
+    def kill_one() -> None:
+        hostile.wait_until(lambda: journal_lines(out) >= len(os.listdir(paths[0])) // 3, 1200)
+        killed.append(next(iter(cluster.workers.values())).pid)
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill_one)
+    dataset = Dataset(str(out))
+    thread.start()
+    run_scan(find_candidates(paths), dataset, make_executor(options, dask=cluster.scheduler_address))
+    thread.join()
+    dataset.close()
+    return killed[0]
+
+
+def compare_scans(folder: Path, cluster: Any, count: int, out: Path) -> Counter[str]:
+    """The outcomes of files of which many are hostile: on a cluster that loses a worker as on this machine."""
+    names = hostile.write_mixed_models(folder, count)
+    options = ScanOptions(timeout=20)
+    scan_with_a_kill(cluster, [str(folder)], out / "cluster", options)
+    local = Dataset(str(out / "local"))
+    run_scan(find_candidates([str(folder)]), local, make_executor(options, jobs=2))
+    local.close()
+    found, expected = rows(out / "cluster"), rows(out / "local")
+    assert found.keys() == expected.keys()
+    assert {os.path.basename(c.path) for c in find_candidates([str(folder)])} == found.keys() <= set(names)
+    different = {
+        name: (row["outcome"], expected[name]["outcome"], row["message"])
+        for name, row in found.items()
+        if row["outcome"] != expected[name]["outcome"] or bool(row["message"]) != bool(expected[name]["message"])
+    }
+    assert not different
+    assert all(row["message"] for row in found.values() if row["outcome"] not in ("ok", "findings"))
+    return Counter(row["outcome"] for row in found.values())
+
+
+@pytest.mark.slow
+def test_hostile_files_on_a_cluster_that_loses_a_worker(cluster: Any, models: Path, tmp_path: Path) -> None:
+    """300 files; `compare_scans` ran with 3,000 once."""
+    outcomes = compare_scans(tmp_path / "mixed", cluster, 300, tmp_path)
+    assert outcomes["ok"] > 150 and outcomes["unreadable"] > 20 and outcomes["crash"] == outcomes["timeout"] == 2
+
+
 @pytest.mark.slow
 def test_a_client_that_is_killed_and_resumed(cluster: Any, models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -40,6 +40,8 @@ def _drop_chains(graph: Graph) -> None:
     for name, declared in graph.declared.items():
         if name not in interface:
             graph.declared[name] = without_chain(declared)
+            if graph.declared[name] != declared:
+                graph.planned[name] = declared
     for kind in graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}:
         for _, body in subgraphs(kind):
             _drop_chains(body)

@@ -9,6 +9,7 @@ values that are written in its place, therefore has a number, and one symbolic d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from shapeinf.formats.annotation import Info
@@ -56,6 +57,13 @@ def number_chains(nodes: Iterable[Node], tensors: Mapping[str, Info], first: int
                 numbers[name] = following
                 following += 1
     return numbers
+
+
+def shared_values(nodes: Iterable[Node], tensors: Mapping[str, Info]) -> frozenset[str]:
+    """The values of the in-place chains that have several values."""
+    numbers = number_chains(nodes, tensors, 1)
+    counts = Counter(numbers.values())
+    return frozenset(name for name, number in numbers.items() if counts[number] > 1)
 
 
 def numbered_text(info: Info, number: int) -> dict[int, str]:

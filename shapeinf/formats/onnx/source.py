@@ -11,15 +11,12 @@ from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path, open_regular, read_regular
 from shapeinf.formats.onnx.scanner import scan
 from shapeinf.formats.onnx.tensors import Source
-from shapeinf.formats.protobuf.large_file import LargeFile
+from shapeinf.formats.protobuf.large_file import file_bytes
 from shapeinf.formats.read_files import ReadFiles, read_stream
 from shapeinf.graph import Graph
 
 if TYPE_CHECKING:
     import onnx
-
-LARGE_FILE = 1 << 24
-"""Files of more bytes are read in parts: most of their bytes are weights."""
 
 MAX_TEXT = 1 << 29
 """Bytes of the largest model in a text form, whose parser needs many times as many."""
@@ -42,6 +39,13 @@ def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph
     if type(model).__module__.partition(".")[0] not in ("onnx", "onnx_ir"):
         raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
     return _read_object(model)
+
+
+def read_edited(data: bytes, files: ReadFiles) -> Graph:
+    """The graph of an edited model in memory, whose weights are in the folder of the model that `files` are of."""
+    graph = _scan(data, "<bytes>", ReadFiles(files.path, data))
+    graph.model = data
+    return graph
 
 
 def _read_object(model: onnx.ModelProto | Any) -> Graph:
@@ -82,12 +86,10 @@ def _source(file: BinaryIO, path: str, files: ReadFiles) -> Source:
         files.data = read_stream(file, path)
         return files.data
     files.add(files.path or path, file, status)
-    if status.st_size > LARGE_FILE:
-        return LargeFile(file, status.st_size)
-    data = file.read(status.st_size)
-    if files.keeps(len(data)):
-        files.data = data
-    return data
+    source = file_bytes(file, status.st_size, path)
+    if isinstance(source, bytes) and files.keeps(len(source)):
+        files.data = source
+    return source
 
 
 def _scan(source: Source, where: str, files: ReadFiles | None = None) -> Graph:
@@ -105,10 +107,9 @@ def _is_text(head: bytes) -> bool:
     return b"\0" not in head and all(32 <= byte < 127 or byte in b"\t\r\n" for byte in head)
 
 
-def _read_text(path: str, text_format: str) -> Graph:
+def load_text(path: str, text_format: str) -> onnx.ModelProto:
+    """The message in a file of a text form. Raises ModelError."""
     import onnx
-
-    from shapeinf.formats.onnx.reader import read_model
 
     try:
         data = read_regular(path, MAX_TEXT)
@@ -117,11 +118,17 @@ def _read_text(path: str, text_format: str) -> Graph:
     try:
         with warnings.catch_warnings():  # onnx warns of its own text form on each use
             warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
-            model = onnx.load_model_from_string(data, format=text_format)
+            return onnx.load_model_from_string(data, format=text_format)
     except Exception as error:  # the parsers of onnx and protobuf have many errors, without a common base
         # onnx's own parser passes on C++'s error for a number with too many digits: an IndexError, "stoll"
         reason = "a number is out of range" if isinstance(error, IndexError) else error
         raise ModelError(f"is not an ONNX model in {text_format} form: {reason}", node=path) from error
+
+
+def _read_text(path: str, text_format: str) -> Graph:
+    from shapeinf.formats.onnx.reader import read_model
+
+    model = load_text(path, text_format)
     graph = read_model(model, ReadFiles(os.path.abspath(path)))
     graph.source = path
     return graph

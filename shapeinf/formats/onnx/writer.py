@@ -18,18 +18,19 @@ import onnx
 from shapeinf.errors import ModelError
 from shapeinf.expr import DimSize
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
-from shapeinf.formats.files import Annotate, WriteOptions, check_path
+from shapeinf.formats.files import WriteOptions, check_path
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.assembly import ASSUMPTIONS, CHAINS, domain_of
 from shapeinf.formats.onnx.chains import number_chains, numbered_text
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
 from shapeinf.formats.onnx.saving import save_model
-from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces
+from shapeinf.formats.onnx.source import read_edited
+from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces, piece_bytes
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
-from shapeinf.formats.read_files import open_source
+from shapeinf.formats.read_files import files_of, open_source
 from shapeinf.formats.registry import Target
-from shapeinf.graph import Graph, subgraphs
+from shapeinf.graph import Graph, Node, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -52,8 +53,15 @@ def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOp
     path = check_path(target)
     folder = DataFolder.of_graph(graph)
     with _source_bytes(graph) as buffer:
-        pieces = list(_model(buffer, graph, annotation, options.annotate))
+        pieces = list(_model(buffer, graph, annotation, options))
         save_model(buffer, pieces, path, folder, options.external_data)
+
+
+def rewrite(graph: Graph, annotation: Annotation, options: WriteOptions) -> Graph:
+    """The graph of the file that `write` writes, in memory; weights in other files stay there. Raises as `write`."""
+    with _source_bytes(graph) as buffer:
+        pieces = list(_model(buffer, graph, annotation, options))
+        return read_edited(b"".join(map(bytes, piece_bytes(buffer, pieces))), files_of(graph))
 
 
 @contextmanager
@@ -78,29 +86,40 @@ def _serialize(model: onnx.ModelProto) -> bytes:
         raise ModelError("the model in memory is larger than a protobuf may be: load it from its file") from error
 
 
-def _model(buffer: Buffer, graph: Graph, annotation: Annotation, annotate: Annotate) -> Iterator[Piece]:
+def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteOptions) -> Iterator[Piece]:
     """The pieces of a ModelProto."""
-    writer = _Writer(buffer, annotate)
-    keeps_inner = annotate == "io" and not annotation.inputs and not annotation.constants
+    writer = _Writer(buffer, options)
+    keeps_inner = options.annotate == "io" and not annotation.inputs and not annotation.constants
     if keeps_inner:
         annotation = _of_outputs(graph, annotation)
     replaced = {ASSUMPTIONS} if annotation.assumptions is not None else set()
-    if not keeps_inner:
-        replaced.add(CHAINS[0])
+    has_numbers = False
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
         if kind == BYTES and number == pb.MODEL_GRAPH:
             names = output_names(graph, annotation.tensors)
-            yield from message_pieces(number, writer.graph(start, end, graph, annotation, names))
+            pieces = writer.graph(start, end, graph, annotation, names, options.order)
+            yield from message_pieces(number, pieces)
         elif kind == BYTES and number == pb.MODEL_FUNCTIONS:
             yield from message_pieces(number, writer.function(start, end, annotation))
+        elif number == pb.MODEL_METADATA_PROPS and not keeps_inner and writer.name(start, end) == CHAINS[0]:
+            has_numbers = _keeps_numbers(graph, annotation)
         elif number != pb.MODEL_METADATA_PROPS or writer.name(start, end) not in replaced:
             yield before, end
         before = end
     if annotation.assumptions:
         yield _property(ASSUMPTIONS, "\n".join(annotation.assumptions))
-    if writer.numbered:
+    if writer.numbered or has_numbers:
         yield _property(*CHAINS)
+
+
+def _keeps_numbers(graph: Graph, annotation: Annotation) -> bool:
+    """Whether declared dims with numbers of chains stay: those of values, and of bodies, without an annotation."""
+    if any(name not in annotation.tensors for name in graph.planned):
+        return True
+    inner = [(node.outputs, name, body) for node in graph.nodes for name, body in subgraphs(node.kind)]
+    bodies = annotation.bodies
+    return any(_keeps_numbers(body, bodies.get(key, {}).get(name, Annotation({}))) for key, name, body in inner)
 
 
 def _of_outputs(graph: Graph, annotation: Annotation) -> Annotation:
@@ -118,18 +137,27 @@ def _property(key: str, value: str) -> bytes:
 class _Writer:
     """Writes the messages of one model; each type is encoded once, but for those with the number of a chain."""
 
-    def __init__(self, buffer: Buffer, annotate: Annotate) -> None:
-        """With "io", inner values that have a type in the annotation get none: their old one may be wrong."""
+    def __init__(self, buffer: Buffer, options: WriteOptions) -> None:
+        """Inner values that have a type in the annotation, but get none, lose their old type: it may be wrong."""
         self.buffer = buffer
-        self.annotate = annotate
+        self.annotate = options.annotate
         self.numbered = 0
         """The number of in-place chains so far."""
         self.types: dict[int, bytes] = {}
 
     def graph(
-        self, pos: int, end: int, graph: Graph, annotation: Annotation, axes: AxisNames = NO_NAMES
+        self,
+        pos: int,
+        end: int,
+        graph: Graph,
+        annotation: Annotation,
+        axes: AxisNames = NO_NAMES,
+        order: Sequence[int] | None = None,
     ) -> list[Piece]:
-        """A GraphProto: everything but declarations of node outputs stays; `axes` are the names of axes of outputs."""
+        """A GraphProto: everything but declarations of node outputs stays; `axes` are the names of axes of outputs.
+
+        `order` has the indices of the nodes in their new order.
+        """
         tensors = annotation.tensors
         produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
         known = {name for name in produced if tensors[name].dtype is not None}
@@ -138,20 +166,19 @@ class _Writer:
         numbers: dict[str, int] = {}
         if self.annotate == "chains":
             numbers = self.number_chains(graph, {name: tensors[name] for name in written})
+        ordered = None if order is None else iter(self.ordered_nodes(pos, end, order))
         node = 0
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             nonlocal node
             if number == pb.GRAPH_NODE and kind == BYTES:
                 node += 1
-                names = graph.nodes[node - 1].outputs
-                bodies = annotation.bodies.get(names) if annotation.bodies else None
-                if bodies is not None:
-                    graphs = dict(subgraphs(graph.nodes[node - 1].kind))
-                    return message_pieces(number, self.node(start, stop, graphs, bodies))
-                if annotation.constants and annotation.constants.keys() & set(names):
-                    return [encode_bytes(number, constant_node(self.buffer[start:stop], annotation.constants))]
-            elif number == pb.GRAPH_INITIALIZER and kind == BYTES and annotation.constants:
+                if ordered is None:
+                    return self.graph_node(graph.nodes[node - 1], start, stop, annotation)
+                index, start, stop = next(ordered)
+                edited = self.graph_node(graph.nodes[index], start, stop, annotation)
+                return message_pieces(number, [(start, stop)]) if edited is None else edited
+            if number == pb.GRAPH_INITIALIZER and kind == BYTES and annotation.constants:
                 new = initializer(self.buffer, start, stop, annotation.constants)
                 return None if new is None else [encode_bytes(number, new)]
             elif number == pb.GRAPH_INPUT and kind == BYTES:
@@ -165,6 +192,25 @@ class _Writer:
         pieces = edit_message(self.buffer, pos, end, edit)
         values = (self.value(pb.GRAPH_VALUE_INFO, name, tensors[name], numbers.get(name)) for name in written)
         return [*pieces, b"".join(values)]
+
+    def ordered_nodes(self, pos: int, end: int, order: Sequence[int]) -> list[tuple[int, int, int]]:
+        """The indices, starts and ends of the nodes of a graph in this order."""
+        ranges = [
+            (start, stop)
+            for number, kind, start, stop in fields(self.buffer, pos, end)
+            if number == pb.GRAPH_NODE and kind == BYTES
+        ]
+        return [(index, *ranges[index]) for index in order]
+
+    def graph_node(self, node: Node, start: int, stop: int, annotation: Annotation) -> list[Piece] | None:
+        """A node with annotated bodies, or a constant with new contents, as a field; None for one that stays."""
+        bodies = annotation.bodies.get(node.outputs) if annotation.bodies else None
+        if bodies is not None:
+            graphs = dict(subgraphs(node.kind))
+            return message_pieces(pb.GRAPH_NODE, self.node(start, stop, graphs, bodies))
+        if annotation.constants and annotation.constants.keys() & set(node.outputs):
+            return [encode_bytes(pb.GRAPH_NODE, constant_node(self.buffer[start:stop], annotation.constants))]
+        return None
 
     def number_chains(self, graph: Graph, tensors: Mapping[str, Info]) -> dict[str, int]:
         """The numbers of the in-place chains of inner values; each graph of the model has numbers of its own."""

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
 
 import attrs
 
-from shapeinf.errors import ChangedFileError
 from shapeinf.formats.files import open_regular
-from shapeinf.formats.protobuf.wire import BYTES, Buffer, MappedFile, encode_tag, encode_varint, fields
-
-CHUNK = 1 << 24
-"""The most bytes of another file that are in memory at a time."""
+from shapeinf.formats.protobuf.large_file import LargeFile, read_range
+from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
 
 
 @attrs.frozen
@@ -26,18 +22,7 @@ class FilePart:
     def chunks(self) -> Iterator[bytes]:
         """The bytes, at most `CHUNK` at a time. Raises ChangedFileError if the file has become shorter."""
         with open_regular(self.path) as file:
-            yield from read_range(file, self.start, self.count)
-
-
-def read_range(file: BinaryIO, start: int, count: int) -> Iterator[bytes]:
-    """A range of bytes, at most `CHUNK` at a time. Raises ChangedFileError if the file has become shorter."""
-    file.seek(start)
-    remaining = count
-    while remaining and (chunk := file.read(min(remaining, CHUNK))):
-        yield chunk
-        remaining -= len(chunk)
-    if remaining:
-        raise ChangedFileError(f"became {remaining} bytes shorter while it was copied", node=str(file.name))
+            yield from read_range(file, self.start, self.count, self.path)
 
 
 Piece = bytes | tuple[int, int] | FilePart
@@ -87,14 +72,13 @@ def encode_bytes(number: int, payload: bytes) -> bytes:
 
 def piece_bytes(buffer: Buffer, pieces: Sequence[Piece]) -> Iterator[bytes | memoryview]:
     """The bytes of each piece, to be written at once: views of the original are released afterwards."""
-    with memoryview(buffer) as view:
-        for piece in pieces:
-            if isinstance(piece, bytes):
-                yield piece
-            elif isinstance(piece, FilePart):
-                yield from piece.chunks()
-            elif isinstance(buffer, MappedFile):
-                yield from read_range(buffer.file, piece[0], piece[1] - piece[0])
-            else:
-                with view[piece[0] : piece[1]] as part:
-                    yield part
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            yield piece
+        elif isinstance(piece, FilePart):
+            yield from piece.chunks()
+        elif isinstance(buffer, LargeFile):
+            yield from buffer.parts(*piece)
+        else:
+            with memoryview(buffer) as view, view[piece[0] : piece[1]] as part:
+                yield part

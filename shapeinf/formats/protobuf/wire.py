@@ -7,20 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from mmap import mmap
-from typing import BinaryIO
 
 from shapeinf.formats.protobuf.large_file import LargeFile
 
-
-class MappedFile(mmap):
-    """A mapped file that others may shorten: copies are read from `file`, since a map has no bytes past its end."""
-
-    file: BinaryIO
-
-
-Buffer = bytes | mmap
-Source = bytes | mmap | LargeFile
-"""The data that fields are read from."""
+Buffer = bytes | mmap | LargeFile
+"""The data that fields are read from; only files of this process are mapped."""
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
@@ -32,7 +23,7 @@ class DamagedError(ValueError):
     """
 
 
-def varint(buffer: Source, pos: int) -> tuple[int, int]:
+def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
     """An unsigned integer of 7 bits per byte, and the position after it."""
     value = shift = 0
     try:
@@ -57,7 +48,7 @@ def to_signed(value: int) -> int:
     return value
 
 
-def fields(buffer: Source, pos: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, int]]:
     """(field number, wire type, start, end) of each field; of a varint, `start` is its value."""
     while pos < end:
         tag = buffer[pos]
@@ -84,7 +75,7 @@ def fields(buffer: Source, pos: int, end: int) -> Iterator[tuple[int, int, int, 
         yield tag >> 3, kind, start, pos
 
 
-def field(buffer: Source, pos: int, end: int) -> tuple[int, int, int, int]:
+def field(buffer: Buffer, pos: int, end: int) -> tuple[int, int, int, int]:
     """The field at a position before `end`, as `fields` yields it."""
     return next(fields(buffer, pos, end))
 

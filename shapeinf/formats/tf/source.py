@@ -6,7 +6,6 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from mmap import ACCESS_READ, mmap
 from stat import S_ISREG
 from typing import Any, BinaryIO
 
@@ -14,6 +13,7 @@ import attrs
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path, open_regular
+from shapeinf.formats.protobuf.large_file import LargeFile, file_bytes
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
 from shapeinf.formats.read_files import ReadFiles, open_source, read_stream
 from shapeinf.formats.registry import HEAD
@@ -110,20 +110,19 @@ def _read_path(path: str, options: TensorFlowOptions) -> Graph:
 
 @contextmanager
 def _open_file(path: str, files: ReadFiles) -> Iterator[Buffer]:
-    """The bytes of a file, mapped if it is large and kept in `files` if not; those of a pipe are kept.
+    """The bytes of a file, kept in `files` if it is small; those of a pipe are kept.
 
     Raises UnknownFormatError for an empty file, ModelError for an unreadable one and one that changes meanwhile.
     """
     try:
-        with open_regular(path, pipe=True) as file:
+        with open_regular(path, pipe=True, buffered=False) as file:
             _keep_small(file, path, files)
             if files.data == b"":
                 raise UnknownFormatError("is empty (0 bytes): download or export it again", node=path)
             if files.data is not None:
                 yield files.data
                 return
-            with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-                yield mapped
+            yield file_bytes(file, os.fstat(file.fileno()).st_size, path)
             files.check_file(files.path or path, file)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
@@ -137,7 +136,7 @@ def _keep_small(file: BinaryIO, path: str, files: ReadFiles) -> None:
         return
     files.add(files.path or path, file, status)
     if files.keeps(status.st_size):
-        files.data = file.read(status.st_size)
+        files.data = LargeFile(file, status.st_size, path)[:]
 
 
 def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: TensorFlowOptions) -> Graph:

@@ -162,7 +162,7 @@ def _read_range(dtype: str, dims: Sequence[int], values: _Values) -> BoundedTens
     if values.content is not None:
         import numpy as np
 
-        array = np.frombuffer(values.buffer, _storage_dtype(dtype), prod(dims), values.content[0])
+        array = np.frombuffer(values.buffer[slice(*values.content)], _storage_dtype(dtype), prod(dims))
         return BoundedTensor(dtype, Shape(dims), int(array.min()), int(array.max()))
     if values.length() > MAX_EAGER_BYTES:
         return None

@@ -8,6 +8,7 @@ import attrs
 
 from shapeinf.formats.registry import Candidate, Format, FormatOptions, command_line
 from shapeinf.graph import Graph
+from shapeinf.graph.guards import InputGuards
 
 _ZIP = b"PK\x03\x04"
 _KEYS = (b'"graph_module"', b'"schema_version"')
@@ -59,9 +60,23 @@ def _read(model: Any, options: TorchExportOptions) -> Graph:
     return reader.read(model, options.program)
 
 
+def _input_guards(graph: Graph) -> InputGuards | None:
+    from shapeinf.formats.torch_export.guards import input_guards
+    from shapeinf.formats.torch_export.reader import ExportedModel
+
+    model = graph.model
+    return input_guards(model.program, model.names) if isinstance(model, ExportedModel) else None
+
+
 __all__ = ["TORCH_EXPORT", "TorchExportOptions"]
 
 TORCH_EXPORT = Format(
-    "torch_export", "torch.export", _sniff, _read, options=TorchExportOptions, is_model_path=_is_model_path
+    "torch_export",
+    "torch.export",
+    _sniff,
+    _read,
+    options=TorchExportOptions,
+    is_model_path=_is_model_path,
+    input_guards=_input_guards,
 )
 """The format of programs of torch.export."""

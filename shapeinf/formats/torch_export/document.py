@@ -204,6 +204,16 @@ def symbolic(value: object, subject: str) -> int | str:
     return text(mapping(content, subject).get("expr_str"), f"the expression of {subject}")
 
 
+def example_of(value: object) -> int | None:
+    """The number that a size is in the example with which the program was exported; None where the file has none."""
+    key, content = union(value, "a size")
+    if key == "as_int":
+        return integer(content, "a size")
+    hint = mapping(content, "an expression").get("hint")
+    number = mapping(hint, "a hint").get("as_int") if hint else None
+    return number if type(number) is int and 0 <= number < MAX_NUMBER else None
+
+
 # -- nodes -------------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import attrs
 
@@ -13,15 +14,13 @@ from shapeinf.formats.torch_export.expressions import UnreadableError, parse_tre
 
 @attrs.define(slots=False)
 class SizeNames:
-    """The names of symbols, and the sizes of inputs by torch's sources.
+    """The names of symbols.
 
     Args:
         names: the name of each symbol of torch that has another one here: `{"s77": "x_0"}`.
-        sources: the texts of sizes by torch's sources: `{"L['x'].size()[0]": "x_0"}`.
     """
 
     names: dict[str, str] = attrs.Factory(dict)
-    sources: dict[str, str] = attrs.Factory(dict)
     _texts: dict[str, int | str] = attrs.Factory(dict)
 
     @classmethod
@@ -30,21 +29,14 @@ class SizeNames:
 
         An integer argument has its own name. Raises MalformedError.
         """
-        sizes = list(_input_sizes(program))
-        taken = {symbol for _, _, text in sizes if isinstance(text, str) for symbol in symbols_of(text)}
+        sizes = list(input_sizes(program))
+        taken = {symbol for item in sizes if isinstance(item.size, str) for symbol in symbols_of(item.size)}
         result = cls()
-        for name, axis, text in sizes:
-            symbol = _single_symbol(text)
-            label = name if axis is None else f"{name}_{axis}"
-            if symbol is not None and symbol not in result.names and label not in taken:
-                result.names[symbol] = label
-                taken.add(label)
-        for name, axis, text in sizes:
-            source = f"L['{name}']" + ("" if axis is None else f".size()[{axis}]")
-            try:
-                result.sources[source] = str(result.read(text) if isinstance(text, str) else text)
-            except UnreadableError:
-                continue
+        for item in sizes:
+            symbol = _single_symbol(item.size)
+            if symbol is not None and symbol not in result.names and item.label not in taken:
+                result.names[symbol] = item.label
+                taken.add(item.label)
         return result
 
     @property
@@ -60,8 +52,29 @@ class SizeNames:
         return known
 
 
-def _input_sizes(program: Program) -> Iterator[tuple[str, int | None, int | str]]:
-    """Name, axis and size of each axis of the inputs of the user; the axis is None for an integer argument."""
+class InputSize(NamedTuple):
+    """An axis of an input of the user, or an integer argument, whose axis is None.
+
+    Args:
+        name: the input.
+        axis: the axis.
+        size: what the program declares: a number, or the text of an expression.
+        example: the number in the example with which the program was exported; None where the file has none.
+    """
+
+    name: str
+    axis: int | None
+    size: int | str
+    example: int | None
+
+    @property
+    def label(self) -> str:
+        """`x_0` of axis 0 of `x`; an integer argument has its own name."""
+        return self.name if self.axis is None else f"{self.name}_{self.axis}"
+
+
+def input_sizes(program: Program) -> Iterator[InputSize]:
+    """All axes of the inputs of the user, and all integer arguments. Raises MalformedError."""
     tensors = document.mapping(program.graph.get("tensor_values", {}), "tensor_values")
     numbers = document.mapping(program.graph.get("sym_int_values", {}), "sym_int_values")
     inputs = document.listed(program.graph.get("inputs"), "inputs")
@@ -71,10 +84,13 @@ def _input_sizes(program: Program) -> Iterator[tuple[str, int | None, int | str]
         kind, value = document.union(item, "an input")
         if kind == "as_tensor":
             name = document.name_of(value, "an input")
+            written = document.mapping(tensors.get(name), "the declaration of a tensor").get("sizes", ())
             for axis, size in enumerate(document.tensor_of(tensors.get(name)).sizes):
-                yield name, axis, size
+                yield InputSize(name, axis, size, document.example_of(written[axis]))
         elif kind == "as_sym_int" and isinstance(value, dict) and value.get("as_name") in numbers:
-            yield value["as_name"], None, document.symbolic(numbers[value["as_name"]], "an integer")
+            argument = numbers[value["as_name"]]
+            size = document.symbolic(argument, "an integer")
+            yield InputSize(value["as_name"], None, size, document.example_of(argument))
 
 
 def _single_symbol(text: int | str) -> str | None:

@@ -19,7 +19,6 @@ from shapeinf.formats.torch_export.container import Package, open_package
 from shapeinf.formats.torch_export.contents import defer_contents
 from shapeinf.formats.torch_export.document import Json, MalformedError, Program
 from shapeinf.formats.torch_export.expressions import UnreadableError
-from shapeinf.formats.torch_export.guards import Guard, read_guard
 from shapeinf.formats.torch_export.names import SizeNames
 from shapeinf.graph import DeclaredType, Graph, Node, NodeKind
 from shapeinf.lattice import SCALAR, PartialTensor, Shape
@@ -37,12 +36,10 @@ class ExportedModel:
     Args:
         program: the program.
         names: the names of sizes.
-        guards: the conditions that torch's own module checks before it runs.
     """
 
     program: Program
     names: SizeNames
-    guards: tuple[Guard, ...]
 
 
 def read(model: Any, name: str | None = None) -> Graph:
@@ -75,8 +72,7 @@ def build(data: object, package: Package) -> Graph:
     graph.producer = f"torch {program.torch_version}" if program.torch_version else "torch"
     graph.file_version = ".".join(map(str, program.schema_version))
     graph.dim_aliases = dict(names.aliases)
-    guards = tuple(read_guard(text, names.sources) for text in program.guards)
-    graph.model = ExportedModel(program, names, guards)
+    graph.model = ExportedModel(program, names)
     graph.files = package.files
     defer_contents(graph, builder.stored, package)
     return graph

@@ -83,7 +83,7 @@ class PeakRecord:
     Args:
         terms: the peak is the largest of them, 0 for none.
         at_least: tensors without an upper bound are not counted.
-        at_most: sizes that depend on data have their upper bounds.
+        at_most: buffers are counted with upper bounds: their size depends on data, or a run may need less.
     """
 
     terms: tuple[TermRecord, ...]

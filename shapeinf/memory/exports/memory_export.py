@@ -72,7 +72,7 @@ class MemoryExport:
             for d in (buffer.size, *(buffer.shape.dims or ())):
                 form = 0 if d is None else canonical_form(self.store, d)
                 if isinstance(form, Dimension):
-                    symbols.update(dict.fromkeys(sorted(form.symbols() - known, key=str)))
+                    symbols.update(dict.fromkeys(sorted(form.symbols() - known - symbols.keys(), key=str)))
         return list(symbols)
 
     @cached_property

@@ -25,7 +25,7 @@ class PeakAt:
         index: the index of that program point.
         alive: the buffers in use there with their bytes, largest first.
         at_least: buffers of unknown size are not counted.
-        at_most: sizes that depend on data are counted with their upper bounds.
+        at_most: buffers are counted with upper bounds: their size depends on data, or a run may need less.
     """
 
     bytes: int
@@ -54,7 +54,7 @@ class PeakBound(UpperBound):
     Args:
         point: the first node of the term that has this bound.
         at_least: buffers of unknown size are not counted.
-        at_most: sizes that depend on data are counted with their upper bounds.
+        at_most: buffers are counted with upper bounds: their size depends on data, or a run may need less.
         cause: the formula that passes a limit, where that is why no bound is known.
     """
 
@@ -91,7 +91,7 @@ class Largest:
         limit: bytes.
         bytes: the peak at that size: the upper bound over the other dims.
         unlimited: every size fits.
-        proven: no larger size fits; False where the bound over the other dims may be too large.
+        proven: no larger size fits; False where the bound over the other dims, or of a buffer, may be too large.
         at_least: buffers of unknown size are not counted, so that even this size may not fit.
         cut: the work budget was reached; a larger size may fit.
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 
+import attrs
+
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
@@ -115,7 +117,7 @@ class Peak:
 
     @property
     def bounded(self) -> tuple[str, ...]:
-        """The buffers whose size depends on data and is counted with its upper bound."""
+        """The buffers that are counted with an upper bound: their size depends on data, or a run may need less."""
         return self._sizes.bounded
 
     @property
@@ -125,7 +127,7 @@ class Peak:
 
     @property
     def at_most(self) -> bool:
-        """Whether sizes that depend on data are counted with their upper bounds."""
+        """Whether buffers are counted with upper bounds."""
         return bool(self._sizes.bounded)
 
     @property
@@ -258,7 +260,9 @@ class Peak:
         if peak is not self:
             return peak.largest(name, limit, ranges, assume=assume)
         store = self._query.restrict(ranges, assume)
-        return LargestSearch(self.terms, store, self._query, name, self.at_least, Budget(self.work)).largest(limit)
+        search = LargestSearch(self.terms, store, self._query, name, self.at_least, Budget(self.work))
+        largest = search.largest(limit)
+        return attrs.evolve(largest, proven=largest.proven and not self.at_most)
 
     def regions(
         self, name: str, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike

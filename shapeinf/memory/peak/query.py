@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
-from shapeinf.expr import Dimension, DimSize, Interval, evaluate, format_dim, quote_name
+from shapeinf.expr import Dimension, DimSize, Interval, evaluate, format_dim, format_start, quote_name
 from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.reader import RangeLike, as_sizes, to_named_dim
 from shapeinf.lattice import ShapeStore
@@ -49,8 +49,10 @@ class SizeQuery:
         """The label of the symbol of this name."""
         return self.labels.get(self.store.scope.symbol(name), name)
 
-    def format(self, d: DimSize) -> str:
-        """A dim as text, with labels; a total may have thousands of terms."""
+    def format(self, d: DimSize, most: int | None = None) -> str:
+        """A dim as text, with labels; a total may have thousands of terms, of which `most` are printed."""
+        if most is not None:
+            return format_start(d, most, self.labels)
         return format_dim(d, labels=self.labels, longest=MAX_TOTAL)
 
     def bind(self, sizes: Mapping[str, int]) -> ShapeStore:

@@ -53,7 +53,7 @@ class CountedBuffers:
     Args:
         buffers: all of them.
         upper: their bytes: upper bounds where they depend on data, lower bounds where no upper one is known.
-        bounded: the names of the buffers counted with an upper bound.
+        bounded: the names of the buffers counted with an upper bound, or of which a run may need less.
         unbounded: the buffers without one.
     """
 
@@ -77,7 +77,7 @@ def count_buffers(
             unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, elimination)))
             low = 0 if buffer.size is None else elimination.lower(buffer.size)
             size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not elimination.is_retained(canonical_form(store, buffer.size)):
+        elif buffer.is_bound or not elimination.is_retained(canonical_form(store, buffer.size or 0)):
             bounded.append(buffer.name)
         upper.append(size)
     return CountedBuffers(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))

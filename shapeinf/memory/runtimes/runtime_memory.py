@@ -1,135 +1,61 @@
-"""`RuntimeMemory`: the memory that a runtime allocates to run a model."""
+"""`RuntimeMemory`: the memory of a model in a runtime, whichever it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import Any
 
-import attrs
-
-from shapeinf.engine.compiled import compile_graph
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import Session
-from shapeinf.inputs.reader import as_sizes
+from shapeinf.errors import ShapeInferenceError
 from shapeinf.memory.memory import Memory
-from shapeinf.memory.peak import Peak, PeakAt
-from shapeinf.memory.peak.query import merge_specs
-from shapeinf.memory.runtimes.protocol import RuntimeOptions, load_runtime
-from shapeinf.memory.runtimes.trace import Event, peak_of, trace
-from shapeinf.memory.timeline import Buffer
+from shapeinf.memory.runtimes.kernels import RuntimeKernels, find_kernels
+from shapeinf.memory.runtimes.protocol import load_runtime
+from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.sharing import cached_property, synchronized
-from shapeinf.solver.budget import WORK
-
-BLOCK = -1
-"""The number of the block of a later run among its buffers."""
-
-
-@attrs.frozen
-class RunAt:
-    """The memory of a run at some sizes, in bytes.
-
-    Args:
-        first: the peak of a first run with these shapes.
-        idle: the buffers in use at that peak that no value needs there, with their bytes: kept for later values.
-        held: what the session holds after it is created.
-        block: the block in which later runs with these shapes place their buffers; None without a memory pattern.
-        later: the peak of a later run: the block, and outputs and temporaries apart.
-        first_regions: the regions that the arena takes from the system in the first run; None without an arena.
-        later_regions: those that it takes in the next run.
-        unknown: the buffers that nothing here counts, as their size is not known, each with the cause.
-    """
-
-    first: PeakAt
-    idle: tuple[tuple[Buffer, int], ...]
-    held: int
-    block: int | None
-    later: int
-    first_regions: tuple[int, ...] | None
-    later_regions: tuple[int, ...] | None
-    unknown: tuple[Buffer, ...]
-
-    @property
-    def bytes(self) -> int:
-        """The larger of the peaks of a first and of a later run."""
-        return max(self.first.bytes, self.later)
-
-    @property
-    def scratch(self) -> int:
-        """The bytes of the temporaries at the peak of the first run."""
-        return sum(size for buffer, size in self.first.alive if buffer.role == "scratch")
 
 
 @synchronized
 class RuntimeMemory(Memory):
-    """The buffers that a runtime allocates over one run, rounded up as its allocator does, with all temporaries.
+    """The buffers that a runtime allocates, in its order and with its sizes.
 
-    `Result.memory(runtime=...)` creates it. It is a `Memory`: its peak is that of a first run without an arena, for all
-    sizes; `at` has later runs and the arena at some sizes. Weights are what the session holds after its creation.
+    `Result.memory(runtime=...)` creates it. It is a `Memory`, with the queries of one: peak, plan and totals.
     """
 
-    def __init__(
-        self, inference: Inference, runtime: str, options: RuntimeOptions | None = None, *, work: int = WORK
-    ) -> None:
-        """Raises UnknownNameError for a runtime, ShapeInferenceError for a model that it does not run."""
-        self._begin(inference, work)
-        self.name = runtime
-        self.options = options or RuntimeOptions()
-        self.runtime = load_runtime(runtime)
-        self.run = self.runtime.run(inference, self.options)
-        self.timeline = self.run.timeline
+    name: str
+    """The runtime."""
+    notes: tuple[str, ...]
+    """Why the runtime may need another amount than is counted here."""
 
-    def _with_inference(self, inference: Inference) -> Memory:
-        return RuntimeMemory(inference, self.name, self.options, work=self.work)
+    def _begin_run(
+        self, inference: Inference, name: str, timeline: Timeline, notes: tuple[str, ...], work: int
+    ) -> None:
+        self._begin(inference, work)
+        self.name = name
+        self.timeline = timeline
+        self.notes = notes
 
     @cached_property
     def unknown_scratch(self) -> tuple[Buffer, ...]:
         """The temporaries of unknown size; each has a `cause`."""
         return tuple([buffer for buffer in self.unsized if buffer.role == "scratch"])
 
-    def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> RunAt:
-        """The memory at these sizes. Raises as `Peak.at` does."""
-        sizes = as_sizes(merge_specs(sizes, more))
-        memory = self._memory_for(sizes)
-        assert isinstance(memory, RuntimeMemory)
-        return memory.at(sizes) if memory is not self else self._at(sizes)
 
-    def _at(self, sizes: Mapping[str, int]) -> RunAt:
-        first, buffers = self.peak.at(sizes), self.peak.buffers_at(sizes)
-        block, later = self._later_run(first, buffers)
-        runs = [list(trace(buffers)), later]
-        regions: list[tuple[int, ...]] | list[None] = self.runtime.regions(runs) if self.options.arena else [None, None]
-        idle = tuple([(buffer, size) for buffer, size in first.alive if self._is_idle(buffer, first.index)])
-        held = self._held.at(sizes).bytes if self._held.timeline.points else 0
-        return RunAt(first, idle, held, block, peak_of(later), regions[0], regions[1], self.unsized)
+def runtime_memory(inference: Inference, session: Session | None, name: str, options: Any, work: int) -> RuntimeMemory:
+    """The memory of a model in a runtime.
 
-    def _later_run(self, first: PeakAt, buffers: Sequence[tuple[Buffer, int]]) -> tuple[int | None, list[Event]]:
-        """The block of a later run, None without one, and the events of this run."""
-        placed = [(buffer, size) for buffer, size in buffers if buffer.role == "activation"]
-        apart = [(buffer, size) for buffer, size in buffers if buffer.role != "activation"]
-        if not self.options.pattern:
-            return None, list(trace(buffers))
-        block = self.runtime.block(list(trace(placed)))
-        return block, [Event(BLOCK, block), *trace(apart)]
-
-    def _is_idle(self, buffer: Buffer, point: int) -> bool:
-        """Whether no value needs a buffer at a program point where it is in use."""
-        return any(start <= point < end for start, end in self.run.idle.get(buffer.name, ()))
-
-    @cached_property
-    def _held(self) -> Peak:
-        """The weights, as a peak: all of them are in use at all times."""
-        return Peak(self.timeline, self.store, ["weight"], labels=self.labels, work=self.work)
-
-
-def runtime_memory(
-    inference: Inference, session: Session | None, runtime: str, options: RuntimeOptions | None, work: int
-) -> RuntimeMemory:
-    """The memory of a model in a runtime; by the inference of another file where the options name that of a session.
-
-    Raises as `RuntimeMemory`, and as loading the file; MissingPackageError where the runtime is to write it and is not
-    installed.
+    Raises UnknownNameError for a runtime, ShapeInferenceError for a model that it does not run, or for the options of
+    another one; what else it raises depends on the runtime.
     """
-    if options is None or session is None or not (options.optimized or options.optimize):
-        return RuntimeMemory(inference, runtime, options, work=work)
-    graph, options = load_runtime(runtime).optimized(inference, options)
-    compiled = compile_graph(graph, inference.compiled.registry)
-    return RuntimeMemory(attrs.evolve(session, compiled=compiled).run().inference, runtime, options, work=work)
+    runtime = load_runtime(name)
+    if options is not None and not isinstance(options, runtime.options):
+        raise ShapeInferenceError(f"the options of {name} are {runtime.options.__name__}, not {type(options).__name__}")
+    return runtime.memory(inference, session, runtime.options() if options is None else options, work)
+
+
+def kernels_of(inference: Inference, name: str) -> RuntimeKernels:
+    """The kernels of a runtime for the operators of a model. Raises ShapeInferenceError for another dialect."""
+    compiled = inference.compiled
+    kernels = find_kernels(compiled.registry.dialect(compiled.graph.dialect), name)
+    if kernels is None:
+        raise ShapeInferenceError(f"{name} runs no models of the dialect {compiled.graph.dialect!r}")
+    return kernels

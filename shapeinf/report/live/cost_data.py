@@ -17,9 +17,12 @@ def cost_symbols(cost: Cost) -> list[Dimension]:
     """All symbols in the costs of nodes, such as the trip count of a loop."""
     amounts = dict.fromkeys([getattr(node, field) for node in cost.nodes for field in FIELDS])
     amounts.update(dict.fromkeys(item.parameters for item in cost.uncounted))
-    forms = (canonical_form(cost.store, amount) for amount in amounts)
-    symbols = [sorted(form.symbols(), key=str) for form in forms if isinstance(form, Dimension)]
-    return list(dict.fromkeys(symbol for group in symbols for symbol in group))
+    symbols: dict[Dimension, None] = {}
+    for amount in amounts:
+        form = canonical_form(cost.store, amount)
+        if isinstance(form, Dimension):
+            symbols.update(dict.fromkeys(sorted(form.symbols() - symbols.keys(), key=str)))
+    return list(symbols)
 
 
 class CostData:

@@ -20,6 +20,7 @@ from shapeinf.memory import Buffer, Memory, Role
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import CountedBuffers, count_buffers
+from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
 from shapeinf.program.bindings import Binder
 from shapeinf.program.lower import DimTable
 from shapeinf.program.requirements import Requirement
@@ -47,8 +48,8 @@ OPCODES = ("symbol", "constant", "add", "multiply", "floordiv", "maximum")
 MAX_FORMULA = 300
 """Characters of the formula of a dim."""
 
-COUNTED: tuple[Role, ...] = ("activation", "output", "scratch")
-"""The roles that the peak counts."""
+MAX_PARTS = 60
+"""Terms of a sum, and arguments of a maximum, in the formula of a dim; the others are counted."""
 
 
 @attrs.frozen
@@ -139,8 +140,9 @@ class LiveData:
         """Everything, as data for JSON; numbers that may pass 2**53 are texts."""
         tensors = dict(self.source.result.tensors)
         points = self.source.memory.timeline.points
-        counted = self._count_buffers()
-        buffers = (b.name for b in counted.buffers if b.role in COUNTED)
+        memory = self.source.memory
+        counted = _count_buffers(memory)
+        buffers = (b.name for b in counted.buffers if b.role in memory.planned)
         texts = TextTable([*tensors, *(p.node for p in points), *buffers, *self.cost.names])
         types = Numbers()
         parts = {
@@ -153,6 +155,8 @@ class LiveData:
             "requirements": self._requirements(),
             "start": {"verdict": self.start.verdict, "reasons": [_short(reason) for reason in self.start.reasons]},
             "open": [_short(text) for text in self.open_conditions],
+            "caches": self._caches(),
+            "plain": self._plain_tensors(),
         }
         shared, rest = texts.compact()
         return {
@@ -169,10 +173,7 @@ class LiveData:
 
     def _dims(self) -> list[list[Any]]:
         """The formula and the amount of each distinct dim."""
-        return [
-            [shorten_text(self.binder.requirements.format(d), MAX_FORMULA), self._number(self.amounts.dim(d))]
-            for d in self.table.dims
-        ]
+        return [[self._format(d), self._number(self.amounts.dim(d))] for d in self.table.dims]
 
     def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers) -> dict[str, list[int]]:
         """One column for each property; -1 for a shape of unknown rank, and for no node with a cost."""
@@ -209,10 +210,28 @@ class LiveData:
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
-    def _count_buffers(self) -> CountedBuffers:
-        memory = self.source.memory
-        query = SizeQuery(memory.store, memory.labels)
-        return count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
+    def _plain_tensors(self) -> dict[str, Any] | None:
+        """The buffers of the plain peak, for a page on the memory of a runtime; else None."""
+        if not isinstance(self.source.memory, RuntimeMemory):
+            return None
+        memory = self.source.result.memory(work=self.source.memory.work)
+        counted = _count_buffers(memory)
+        pairs = zip(counted.buffers, counted.upper, strict=True)
+        rows = [
+            (buffer, self._number(self._amount(buffer, upper)))
+            for buffer, upper in pairs
+            if buffer.role in memory.planned
+        ]
+        buffers = {
+            "bytes": [number for _, number in rows],
+            "birth": [buffer.birth for buffer, _ in rows],
+            "death": [max(buffer.birth, buffer.death) for buffer, _ in rows],
+        }
+        return {"points": len(memory.timeline.points), "buffers": buffers, "unbounded": len(counted.unbounded)}
+
+    def _amount(self, buffer: Buffer, upper: DimSize) -> Amount:
+        """The bytes of a buffer; there is no exact formula where a run may need less."""
+        return self.amounts.with_bound(None if buffer.is_bound else buffer.size, upper)
 
     def _timeline(self, counted: CountedBuffers, texts: TextTable, types: Numbers) -> dict[str, Any]:
         """The program points, the buffers that the peak counts (column by column), and the totals of the others."""
@@ -220,12 +239,12 @@ class LiveData:
         unbounded = {item.name for item in counted.unbounded}
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "bytes", "birth", "death", "unbounded")}
         apart = _UncountedBytes(self.amounts)
-        amounts: dict[tuple[DimSize | None, DimSize], Amount] = {}
+        amounts: dict[tuple[DimSize | None, DimSize, bool], Amount] = {}
         numbers: dict[tuple[str | None, Shape], int] = {}
         for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
-            amount = amounts.get((buffer.size, upper)) or self.amounts.with_bound(buffer.size, upper)
-            amounts[buffer.size, upper] = amount
-            if buffer.role not in COUNTED:
+            key = buffer.size, upper, buffer.is_bound
+            amount = amounts[key] = amounts.get(key) or self._amount(buffer, upper)
+            if buffer.role not in self.source.memory.planned:
                 apart.add(buffer, amount)
                 continue
             birth, death = max(buffer.birth, 0), min(buffer.death, len(points))
@@ -246,6 +265,15 @@ class LiveData:
             "inputs": apart.total("input"),
         }
 
+    def _caches(self) -> list[list[int]]:
+        """For each cache of keys and values the amounts of a token's bytes, of the tokens after a run, of all bytes."""
+        rows = []
+        for cache in self.source.memory.kv_caches:
+            token, tokens = self.amounts.dim(cache.bytes_per_token), self.amounts.dim(cache.tokens)
+            total = self.amounts.product([token, tokens])
+            rows.append([self._number(amount) for amount in (token, tokens, total)])
+        return rows
+
     # -- sizes and requirements ----------------------------------------------------------------------------------------
 
     def _derived_dims(self) -> list[list[Any]]:
@@ -258,7 +286,7 @@ class LiveData:
         ]
 
     def _format(self, d: DimSize) -> str:
-        return shorten_text(self.binder.requirements.format(d), MAX_FORMULA)
+        return shorten_text(self.binder.requirements.format(d, MAX_PARTS), MAX_FORMULA)
 
     def _requirements(self) -> list[dict[str, Any]]:
         symbols = [*self.needed, *self.hidden]
@@ -295,6 +323,11 @@ class LiveData:
             "code": code,
             "outputs": list(program.outputs),
         }
+
+
+def _count_buffers(memory: Memory) -> CountedBuffers:
+    query = SizeQuery(memory.store, memory.labels)
+    return count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
 
 
 def constant_text(value: int) -> str:

@@ -116,9 +116,21 @@ class Page {
     this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${groupDigits(peak)} bytes` : "");
     const node = this.memory.inUse.length && this.legal ? `Peak at ${this.memory.pointText(this.memory.peak)}` : "";
     setText(byId("peak-node"), node);
+    this.showTensors();
     this.showBytes("weights", timeline.weights);
     this.showBytes("inputs", timeline.inputs);
     setText(byId("bar-peak"), byId("total-peak").textContent);
+  }
+
+  /** The peak of the tensors alone, where the page is about the memory of a runtime. */
+  showTensors() {
+    const { plain } = this.data;
+    if (!plain) return;
+    const inUse = totals(plain.buffers, plain.points, this.amounts);
+    const peak = inUse.length ? inUse[indexOfLargest(inUse)] : 0n;
+    const exact = plain.buffers.bytes.every((/** @type {number} */ number) => this.amounts[number].exact);
+    const mark = plain.unbounded ? "≥ " : exact ? "" : "≤ ";
+    this.showTotal("tensors", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${groupDigits(peak)} bytes` : "");
   }
 
   /** @param {string} name

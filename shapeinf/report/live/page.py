@@ -15,11 +15,14 @@ from shapeinf.cost import Cost
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.html import escape_html, script_json
-from shapeinf.report.kv_cache_report import numbers_text, report_kv_caches, tokens_text
-from shapeinf.report.live.data import LiveData
+from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
+from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+from shapeinf.report.kv_cache_report import report_kv_caches, tokens_text
+from shapeinf.report.live.data import LiveData, LiveSource
 from shapeinf.report.live.fields import Field
 from shapeinf.report.live.names import MAX_NAME
-from shapeinf.texts import shorten_text
+from shapeinf.report.runtime_report import arena_record
+from shapeinf.texts import format_bytes, shorten_text
 
 SCRIPTS = ("program.js", "format.js", "dom.js", "fields.js", "memory.js", "cost.js", "table.js", "page.js")
 """The scripts, in their order in the page."""
@@ -29,6 +32,9 @@ MAX_ROWS = 300
 
 MAX_MESSAGE = 2000
 """Characters of a message."""
+
+MAX_TERMS = 100
+"""Terms of the formula of a total; the others are counted."""
 
 
 @attrs.frozen
@@ -59,13 +65,35 @@ def render_page(report: StaticReport) -> str:
         title=_text(report.title),
         subtitle=_text(_subtitle(report)),
         style=style,
-        summary=_summary(report, data["tensors"]["shape"]),
+        summary=_summary(report, data["tensors"]["shape"], data["caches"]),
+        **_memory_texts(report.data.source),
         cost="\n".join(_cost(report.data.source.result.cost())),
         sections="\n".join("\n".join(section) for section in sections),
         footer="Made by shapeinf. Exact integers; no network.",
         data=script_json(data),
         script=script,
     )
+
+
+def _memory_texts(source: LiveSource) -> dict[str, str]:
+    """The titles of the totals of memory; for a runtime those of the plain tensors, and the arena that it plans."""
+    memory = source.memory
+    uncounted = "Weights" if "input" in memory.planned else "Weights and inputs"
+    texts = {"peak_title": "Peak memory", "runtime_totals": "", "uncounted": uncounted}
+    if not isinstance(memory, RuntimeMemory):
+        return texts
+    totals = [
+        '<div><dt>Peak of tensors</dt><dd id="total-tensors"></dd><dd id="exact-tensors" class="soft"></dd></div>'
+    ]
+    if isinstance(memory, ArenaMemory):
+        arena = arena_record(memory, source.sizes)
+        amount, exact = "no bound", f"specify upper bounds of {', '.join(arena.unbounded)}"
+        if arena.bytes is not None:
+            amount, exact = format_bytes(arena.bytes), f"{arena.bytes:,} bytes at upper bounds"
+        totals.append(
+            f'<div><dt>Arena in {memory.name}</dt><dd>{amount}</dd><dd class="soft">{_text(exact)}</dd></div>'
+        )
+    return {**texts, "peak_title": f"Peak in {memory.name}", "runtime_totals": "\n".join(totals)}
 
 
 def read_asset(name: str) -> str:
@@ -115,16 +143,15 @@ def _table(headers: Sequence[tuple[str, str]], rows: Sequence[str], total: int) 
 # -- summary -----------------------------------------------------------------------------------------------------------
 
 
-def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
+def _summary(report: StaticReport, shapes: Sequence[int], caches: Sequence[Sequence[int]]) -> str:
     result = report.data.source.result
     coverage = result.coverage
     counts = Diagnostics(report.diagnostics).counts if report.diagnostics else "none"
     lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {counts}.</p>"]
     if report.data.own_fields:
         lines.append(f'<p class="soft">Assumed: {_text(result.policy, MAX_MESSAGE)}.</p>')
-    return "\n".join(
-        _section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes), *_kv_caches(report.data)])
-    )
+    lines += [*_inputs_and_outputs(report.data, shapes), *_kv_caches(report.data, caches)]
+    return "\n".join(_section("Summary", "summary", lines))
 
 
 def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
@@ -143,8 +170,8 @@ def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
     yield from _table(headers, rows, len(names))
 
 
-def _kv_caches(data: LiveData) -> Iterator[str]:
-    """The caches of keys and values; nothing for a model without one."""
+def _kv_caches(data: LiveData, amounts: Sequence[Sequence[int]]) -> Iterator[str]:
+    """The caches of keys and values, with amounts at the sizes of the page; nothing for a model without one."""
     caches = report_kv_caches(data.source.memory, data.source.sizes)
     if not caches:
         return
@@ -152,12 +179,14 @@ def _kv_caches(data: LiveData) -> Iterator[str]:
         f'<tr><td class="name">{_text(cache.pairs[0].past)}</td><td class="number">{len(cache.pairs):,}</td>'
         f'<td class="formula">{_text(tokens_text(cache), MAX_MESSAGE)}</td>'
         f'<td class="formula">{_text(cache.bytes_per_token, MAX_MESSAGE)}</td>'
-        f"<td>{_text(numbers_text(cache), MAX_MESSAGE)}</td></tr>"
-        for cache in caches[:MAX_ROWS]
+        + "".join(f'<td class="number now" data-amount="{number}"></td>' for number in numbers)
+        + "</tr>"
+        for cache, numbers in list(zip(caches, amounts, strict=True))[:MAX_ROWS]
     ]
     yield "<h3>Caches of keys and values</h3>"
-    headers = (("First input", ""), ("Pairs", "number"), ("Tokens", ""), ("Bytes a token", ""), ("For example", ""))
-    yield from _table(headers, rows, len(caches))
+    headers = (("First input", ""), ("Pairs", "number"), ("Tokens", ""), ("Bytes a token", ""))
+    now = (("A token at these sizes", "number"), ("Tokens", "number"), ("All bytes", "number"))
+    yield from _table((*headers, *now), rows, len(caches))
 
 
 # -- cost --------------------------------------------------------------------------------------------------------------
@@ -173,10 +202,8 @@ def _cost(cost: Cost) -> Iterator[str]:
         ("Bytes written", total.bytes_written),
     )
     body = ["<details><summary>As formulas of the dims</summary>"]
-    rows = [
-        f'<tr><th scope="row">{name}</th><td class="formula">{_text(cost.format(amount), MAX_MESSAGE)}</td></tr>'
-        for name, amount in amounts
-    ]
+    formulas = [(name, _text(cost.format(amount, MAX_TERMS), MAX_MESSAGE)) for name, amount in amounts]
+    rows = [f'<tr><th scope="row">{name}</th><td class="formula">{text}</td></tr>' for name, text in formulas]
     body += [*_table((("Amount", ""), ("Formula", "")), rows, len(rows)), "</details>", *_uncounted_nodes(cost)]
     yield from _section("Cost", "cost", [read_asset("cost.html"), *body])
 

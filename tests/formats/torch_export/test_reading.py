@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from shapeinf import infer_shapes
 from shapeinf.cli import main
 from shapeinf.errors import ModelError, UnknownNameError
+from shapeinf.formats import FORMATS
 from shapeinf.formats.torch_export import TorchExportOptions
 from tests.formats.torch_export.programs import (
     archive,
@@ -93,9 +94,16 @@ def test_sizes_have_names_of_axes_and_those_of_torch() -> None:
     assert texts == ["float32[x_0, x_0]", "float32[x_0, y_1]", "float32[2*s0, y_1//3]"]
     bound = infer_shapes(json.dumps(data).encode(), bind={"s77": 4, "y_1": 9})
     assert str(bound.tensors["y"]) == "float32[4, 9]"
-    first, second = result.graph.model.guards
-    assert first.condition.operator == "or" and str(first.condition.parts[0]) == "((2*s0) % 4) == 0"
-    assert second.condition is None and second.text == "L['x'].stride()[0] == 1"
+    guards = FORMATS.input_guards(result.graph).guards
+    assert [(guard.kind, str(guard.condition)) for guard in guards] == [
+        ("guard", "((w_0 % 4) == 0) or (not (y_1 > 3))"),
+        ("guard", "None"),
+        ("equal", "x_1 == x_0"),
+        ("equal", "y_0 == x_0"),
+        ("derived", "w_0 % 2 == 0"),
+        ("derived", "w_1 == (y_1//3)"),
+    ]
+    assert guards[1].text == "L['x'].stride()[0] == 1"
 
 
 def test_the_bounds_of_torch_are_no_requirement() -> None:

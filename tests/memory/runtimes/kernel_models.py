@@ -15,8 +15,8 @@ from shapeinf import infer_shapes
 from shapeinf.expr import DimSize, evaluate
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.memory.runtimes.kernels import KernelContext, RuntimeKernels, Scratch, find_kernels
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 from shapeinf.memory.runtimes.onnxruntime.temporaries import kernel_context
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
 from shapeinf.ops import default_registry
 from shapeinf.result import Result
 
@@ -97,7 +97,7 @@ def context(result: Result, threads: int = 1, prepacking: bool = True) -> Kernel
     inference = result.engine.inference
     compiled = inference.compiled
     constants = {compiled.slots[name] for name in compiled.graph.constants}
-    options = RuntimeOptions(threads=threads, prepacking=prepacking)
+    options = OnnxRuntimeOptions(threads=threads, prepacking=prepacking)
     return kernel_context(inference, compiled.step(0), constants, options)
 
 

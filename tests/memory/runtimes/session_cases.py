@@ -119,6 +119,45 @@ CASES = [
         41088,
     ),
     Case(
+        "a loop that computes its condition",
+        "g (float[n, 16] x) => (float[n, 16] y) <int64 trips = {5}, bool go = {1}> { y = Loop(trips, go, x) <"
+        "body = b (int64 i, bool c, float[n, 16] s) => (bool d, float[n, 16] r) { d = And(c, c) r = Neg(s) }> }",
+        12480,
+    ),
+    Case(
+        "a loop with a constant condition",
+        "g (float[n, 16] x) => (float[n, 16] y) <int64 trips = {5}> { y = Loop(trips, , x) <"
+        "body = b (int64 i, bool c, float[n, 16] s) => (bool d, float[n, 16] r) "
+        "{ d = Constant <value = bool {1}> () r = Neg(s) }> }",
+        12480,
+    ),
+    Case(
+        "a loop with constants as state and slices",
+        "g (float[1, 1000] z, float[n, 16] x) => (float[1, 1000] y, float[t, 1, 1000] s, float[n, 16] e) "
+        "<int64 trips = {5}, bool go = {1}> { y, s = Loop(trips, go, z) <"
+        "body = b (int64 i, bool c, float[1, 1000] v) => (bool c, float[1, 1000] w, float[1, 1000] u) "
+        "{ a = Neg(v) w = Constant <value = float[1, 1000] CONTENTS> ()"
+        "  u = Constant <value = float[1, 1000] CONTENTS> () }> e = Neg(x) }".replace(
+            "CONTENTS", "{" + ", ".join(["1"] * 1000) + "}"
+        ),
+        56512,
+        feeds={"z": np.ones((1, 1000), np.float32)},
+    ),
+    Case(
+        "a loop that passes an outer value on",
+        "g (float[n, 16] x) => (float[n, 16] y) <int64 trips = {5}, bool go = {1}> "
+        "{ a = Neg(x) y = Loop(trips, go, a) <"
+        "body = b (int64 i, bool c, float[n, 16] s) => (bool c, float[n, 16] r) { e = Exp(s) r = Identity(a) }> }",
+        8320,
+    ),
+    Case(
+        "an initializer that is an output",
+        "g (float[n, 16] x) => (float[n, 16] y, float[40] w) <float[40] w = {"
+        + ", ".join(["1"] * 40)
+        + "}> { a = Abs(x) y = Neg(a) }",
+        8384,
+    ),
+    Case(
         "a scan",
         "g (float[n, 16] x, float[5, n, 16] z) => (float[n, 16] y, float[5, n, 16] w) "
         "{ y, w = Scan <num_scan_inputs = 1,"

@@ -11,8 +11,8 @@ import pytest
 
 from shapeinf import Result, infer_shapes
 from shapeinf.errors import UnknownNameError
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
-from shapeinf.memory.runtimes.runtime_memory import RunAt
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt
 from tests.vectors import ROOT
 
 FOLDER, MODELS = ROOT / "runtime_memory", ROOT / "models" / "dev"
@@ -52,7 +52,7 @@ def infer_bound(row: Any) -> tuple[Result, dict[str, int]]:
         return infer_shapes(path, bind=sizes), sizes
 
 
-def run_of(row: Any, options: RuntimeOptions | None = None) -> RunAt:
+def run_of(row: Any, options: OnnxRuntimeOptions | None = None) -> RunAt:
     result, sizes = infer_bound(row)
     return result.memory(runtime="onnxruntime", options=options).at(sizes)
 
@@ -121,7 +121,7 @@ LEVELS = {"ext": "extended", "all": "all"}
 @pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="onnxruntime is not installed")
 @pytest.mark.parametrize("row", sample(OPTIMIZED, 6))
 def test_the_peak_of_an_optimized_model(row: Any) -> None:
-    check_peak(run_of(row, RuntimeOptions(optimize=LEVELS[row["optimization"]])), row)  # type: ignore[arg-type]
+    check_peak(run_of(row, OnnxRuntimeOptions(optimize=LEVELS[row["optimization"]])), row)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

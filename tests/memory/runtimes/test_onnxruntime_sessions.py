@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
-from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
 from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions, counter_obstacle
 from tests.memory.runtimes.session_cases import CASES, HEAD, Case
 
 by_label = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 
 
-def memory_of(case: Case, **options: bool | int) -> RuntimeMemory:
+def memory_of(case: Case, **options: bool | int) -> SessionMemory:
     model = onnx.parser.parse_model(case.model)
-    return infer_shapes(model).memory(runtime="onnxruntime", options=RuntimeOptions(**options))  # type: ignore[arg-type]
+    return infer_shapes(model).memory(runtime="onnxruntime", options=OnnxRuntimeOptions(**options))  # type: ignore[arg-type]
 
 
 @by_label
@@ -79,7 +80,7 @@ def test_a_function_of_the_model_is_noted() -> None:
     text += "g (float[n, 16] x) => (float[n, 16] y) { y = own.Twice(x) }"
     text += '<domain: "own", opset_import: ["" : 17]> Twice (x) => (y) { y = Add(x, x) }'
     memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
-    assert [note for note in memory.run.notes if "inlines functions" in note] and memory.peak.at(n=64).bytes == 4096
+    assert [note for note in memory.notes if "inlines functions" in note] and memory.peak.at(n=64).bytes == 4096
 
 
 def test_options_of_tensors_do_not_apply_to_a_runtime() -> None:
@@ -96,6 +97,66 @@ def test_the_order_is_depth_first_from_the_last_leaf() -> None:
     text += "{ [a] a = Abs(x) [b] b = Neg(x) [c] c = Exp(x) [y] y = Add(a, c) [z] z = Sub(b, y) [w] w = Neg(c) }"
     memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
     assert [point.node for point in memory.timeline.points] == ["c", "w", "a", "y", "b", "z"]
-    options = RuntimeOptions(file_order=True)
+    options = OnnxRuntimeOptions(file_order=True)
     memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime", options=options)
     assert [point.node for point in memory.timeline.points] == ["a", "b", "c", "y", "z", "w"]
+
+
+def test_a_branch_that_data_choose_is_counted_as_at_most() -> None:
+    text = (
+        HEAD
+        + """g (float[n, 16] x, bool p) => (float[n, 16] y) {
+          a = Relu(x)
+          y = If(p) <
+            then_branch = t () => (float[n, 16] b) { c = Mul(a, a) b = Mul(c, c) },
+            else_branch = e () => (float[n, 16] d) { d = Neg(a) }>
+        }"""
+    )
+    memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
+    assert any("data choose the branch" in note for note in memory.notes)
+    at, over = memory.peak.at(n=8), memory.peak.over(n=(1, 8))
+    assert at.at_most and over.at_most and str(memory.peak).startswith("at most ") and not at.at_least
+    assert not memory.peak.largest("n", "1 MiB").proven
+    fixed = infer_shapes(onnx.parser.parse_model(text), values={"p": True}).memory(runtime="onnxruntime")
+    assert not fixed.peak.at_most and not fixed.notes
+
+
+def test_temporaries_that_are_bounds_make_the_peak_at_most() -> None:
+    """Whether a resize changes an axis is known at sizes only."""
+    text = (
+        HEAD
+        + """g (float[1, 2, h, w] x, float[1, 2, a, b] like) => (float[1, 2, a, b] y) {
+          sizes = Shape(like)
+          y = Resize <mode = "linear"> (x, , , sizes)
+        }"""
+    )
+    memory = infer_shapes(onnx.parser.parse_model(text)).memory(runtime="onnxruntime")
+    at = memory.peak.at(h=4, w=4, a=8, b=8)
+    assert at.at_most and not at.at_least and memory.notes == ("the temporaries are upper bounds: y",)
+    bound = infer_shapes(onnx.parser.parse_model(text), bind={"h": 4, "w": 4, "a": 8, "b": 8})
+    exact = bound.memory(runtime="onnxruntime").peak.at()
+    assert not exact.at_most and exact.bytes <= at.bytes
+
+
+IN_PLACE = """<ir_version: 8, opset_import: ["": 17]>
+    g (float[n, 4] x) => (float y) {
+      s = Shape(x)
+      first = ReduceSum<keepdims = 0>(x)
+      d = Expand(first, s)
+      e = Relu(d)
+      y = ReduceSum<keepdims = 0>(e)
+    }"""
+
+
+@pytest.mark.parametrize("as_object", [False, True])
+def test_the_plan_reads_the_numbers_of_chains(as_object: bool, counter: AllocationCounter, tmp_path: Path) -> None:
+    """Of a file that shapeinf wrote: `d` and `e` have equal texts there, which shapes do not show."""
+    bare, path = tmp_path / "bare.onnx", tmp_path / "annotated.onnx"
+    onnx.save(onnx.parser.parse_model(IN_PLACE), bare)
+    infer_shapes(bare).save(path)
+    saved = infer_shapes(onnx.load(path) if as_object else path)
+    assert str(saved.tensors["d"].shape) == "[n, 4]"
+    arrays = {"x": np.zeros((1024, 4), np.float32)}
+    measured = [counter.measure(str(file), arrays).peaks[-1] for file in (bare, path)]
+    predicted = [result.memory(runtime="onnxruntime").peak.at(n=1024).bytes for result in (infer_shapes(bare), saved)]
+    assert predicted == measured and measured[1] < measured[0]

@@ -103,5 +103,15 @@ class Arena:
                     del self._chunks[right]
 
 
+def regions_of(runs: Iterable[Iterable[Event]]) -> list[tuple[int, ...]]:
+    """The regions that the arena takes from the system in each of these runs, one after the other."""
+    arena, taken = Arena(), []
+    for events in runs:
+        before = len(arena.regions)
+        arena.run(events)
+        taken.append(tuple(arena.regions[before:]))
+    return taken
+
+
 def _bin(size: int) -> int:
     return min((size // UNIT).bit_length() - 1, BINS - 1)

@@ -33,12 +33,15 @@ def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
         return _Loop(outer, step, bodies).run()
     if body_kind == "scan":
         return _Scan(outer, step, bodies).run()
+    before = outer.walk.in_branch
     if len(bodies) > 1:
         outer.walk.undecided.append(outer.instance.path + step.node_name)
+        outer.walk.in_branch = True
     for name, instance in bodies.items():
         inner = GraphRun(outer.walk, instance, outer.known.of_body(step, name, instance.runs[0]))
         inner.run()
         inner.end()  # the results are in the outputs of the node, which are allocated after all branches here
+    outer.walk.in_branch = before
     return []
 
 
@@ -66,10 +69,11 @@ class _Loop:
         ((name, self.instance),) = bodies.items()
         body = self.instance.compiled
         self.formal = [body.slots[value] for value in body.graph.inputs]
-        self.results = [body.slots[value] for value in body.graph.outputs][1:]
+        self.condition, *self.results = [body.slots[value] for value in body.graph.outputs]
         self.carried = len(self.formal) - NUMBER_AND_CONDITION
         known = outer.known.of_body(step, name, self.instance.runs[0])
-        self.inner = GraphRun(self.walk, self.instance, known, passed_on=self.formal[1:])
+        captured = [body.slots[value] for value in step.operation.captures if value in body.slots]
+        self.inner = GraphRun(self.walk, self.instance, known, passed_on=[*self.formal[1:], *captured])
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
@@ -78,7 +82,8 @@ class _Loop:
         old = self._old_values()
         self.inner.run()
         in_use += self._remaining(old)
-        self.inner.end([slot for slot in self.results if self.inner.width(slot) is not None])  # sequences are moved
+        results = [self.condition, *self.results]
+        self.inner.end([slot for slot in results if self.inner.width(slot) is not None])  # sequences are moved
         return [*in_use, *(a for a in self.inner.allocated.values() if a.death is None)]
 
     @property
@@ -91,7 +96,8 @@ class _Loop:
         return {
             result: self.walk.allocate(self.inner.allocation(formal, f"{self._name(formal)} of the trip before"))
             for formal, result in pairs
-            if self.inner.buffer[result] not in self.inner.external and self._trips != 1
+            if (self.inner.buffer[result] not in self.inner.external or result in self.inner.copied)
+            and self._trips != 1
         }
 
     def _remaining(self, old: Mapping[int, Allocation]) -> Iterator[Allocation]:

@@ -51,7 +51,7 @@ class KnownShapes:
         for name, constant in graph.constants.items():
             self.shapes[name] = planner_shape(constant.shape)
         for name, declared in graph.declared.items():
-            self._merge(name, _declared_shape(declared))
+            self._merge(name, _declared_shape(graph.planned.get(name, declared)))
         if proto is not None:
             for name, shape in value_shapes(proto):
                 self._merge(name, shape)

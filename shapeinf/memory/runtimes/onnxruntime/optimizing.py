@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.formats import load
 from shapeinf.formats.onnx.model_bytes import path_or_bytes
+from shapeinf.formats.read_files import files_of
 from shapeinf.graph import Graph
-from shapeinf.memory.runtimes.protocol import Level
+from shapeinf.memory.runtimes.onnxruntime.options import Level
 
 _LEVELS = {
     "off": "ORT_DISABLE_ALL",
@@ -33,6 +34,9 @@ def optimize(graph: Graph, level: Level) -> Graph:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[level])
+    home = files_of(graph).folder
+    if isinstance(model, bytes) and home is not None:
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", home)
     with TemporaryDirectory() as folder:
         options.optimized_model_filepath = os.path.join(folder, "optimized.onnx")
         try:

@@ -6,7 +6,7 @@ it changed the graph is in this order already, but the order is found again when
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.graph import MISSING
@@ -20,10 +20,12 @@ def execution_order(compiled: CompiledGraph, dropped: Collection[int] = (), *, a
     rows = [index for index in compiled.file_order if index not in dropped]
     if as_file:
         return rows
-    return _depth_first(_producers(compiled, rows))
+    producers = producers_of(compiled, rows)
+    read = {row for inputs in producers.values() for row in inputs}
+    return depth_first([row for row in rows if row not in read], producers)
 
 
-def _producers(compiled: CompiledGraph, rows: Sequence[int]) -> dict[int, list[int]]:
+def producers_of(compiled: CompiledGraph, rows: Sequence[int]) -> dict[int, list[int]]:
     """For each row those that compute what it or its bodies read, in the order of the file."""
     positions = {row: position for position, row in enumerate(rows)}
     writers = compiled.producers
@@ -34,10 +36,9 @@ def _producers(compiled: CompiledGraph, rows: Sequence[int]) -> dict[int, list[i
     return producers
 
 
-def _depth_first(producers: dict[int, list[int]]) -> list[int]:
+def depth_first(sinks: Sequence[int], producers: Mapping[int, Sequence[int]]) -> list[int]:
     """The post-order from the rows that no other reads; the last of these first, and the last producer first."""
-    read = {row for inputs in producers.values() for row in inputs}
-    stack = [(row, False) for row in producers if row not in read]
+    stack = [(row, False) for row in sinks]
     visited: set[int] = set()
     order: list[int] = []
     while stack:

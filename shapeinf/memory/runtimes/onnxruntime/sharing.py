@@ -16,6 +16,9 @@ from shapeinf.graph import MISSING, UNUSED
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
 
+_Size = tuple[int, tuple[int | str | None, ...]]
+"""The bits of an element and the shape of a value; values of equal sizes may share a buffer."""
+
 
 class PlannedValues(Protocol):
     """What the plan reads of the values of a graph, by slot."""
@@ -60,7 +63,7 @@ def plan_buffers(
 
 
 class _Plan:
-    """The buffer of each value, the readers that remain of each buffer, and the free buffers, the newest first."""
+    """The buffer of each value, the readers that remain of each buffer, and the free buffers by their size."""
 
     def __init__(self, graph: PlannedGraph, values: PlannedValues, kernels: RuntimeKernels, reuse: bool) -> None:
         self.graph = graph
@@ -68,7 +71,8 @@ class _Plan:
         self.kernels = kernels
         self.reuse = reuse
         self.buffer = list(range(graph.slots))
-        self.free: list[int] = []
+        self.free: dict[_Size, list[int]] = {}
+        """The newest buffers of a size are last; those of an unknown size are never used again."""
         self.uses = [1] * graph.slots
         for slot in (*graph.outputs, *graph.held):
             self.uses[slot] += 1
@@ -103,13 +107,11 @@ class _Plan:
 
     def _free_buffer(self, slot: int) -> int:
         """The newest free buffer of the size of a value, which is then in use; the value itself without one."""
-        if not self.values.shape(slot):  # a scalar, or of unknown rank
+        size = self._size(slot)
+        if size is None or not size[1]:  # of an unknown size, or a scalar
             return slot
-        for index, buffer in enumerate(self.free):
-            if self._have_same_size(buffer, slot):
-                del self.free[index]
-                return buffer
-        return slot
+        buffers = self.free.get(size)
+        return buffers.pop() if buffers else slot
 
     def _share(self, slot: int, source: int) -> None:
         if source != slot:
@@ -119,14 +121,19 @@ class _Plan:
     def _release(self, buffer: int) -> None:
         self.uses[buffer] -= 1
         if self.uses[buffer] == 0:
-            self.free.insert(0, buffer)
+            size = self._size(buffer)
+            if size is not None:
+                self.free.setdefault(size, []).append(buffer)
 
     def _have_same_size(self, a: int, b: int) -> bool:
         """Whether elements have one width, and all dims are equal numbers or equal names."""
-        width, shapes = self.values.width(a), (self.values.shape(a), self.values.shape(b))
-        if width is None or width != self.values.width(b) or None in shapes:
-            return False
-        return shapes[0] == shapes[1] and None not in (shapes[0] or ())
+        size = self._size(a)
+        return size is not None and size == self._size(b)
+
+    def _size(self, slot: int) -> _Size | None:
+        """The width of the elements and the shape of a value; None where the session does not know them."""
+        width, shape = self.values.width(slot), self.values.shape(slot)
+        return None if width is None or shape is None or None in shape else (width, shape)
 
 
 def _input(step: NodeStep, position: int | None) -> int:

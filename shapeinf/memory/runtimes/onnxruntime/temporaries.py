@@ -15,7 +15,7 @@ from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import Type
 from shapeinf.memory.liveness import GraphInstance
 from shapeinf.memory.runtimes.kernels import KernelContext, RuntimeKernels
-from shapeinf.memory.runtimes.protocol import RuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 
 
 @attrs.frozen
@@ -38,7 +38,7 @@ def find_temporaries(
     instance: GraphInstance,
     step: NodeStep,
     constants: Collection[int],
-    options: RuntimeOptions,
+    options: OnnxRuntimeOptions,
 ) -> Temporaries:
     """The temporaries of a node; the largest of all trips. `constants` are the slots of initializers."""
     try:
@@ -52,7 +52,7 @@ def find_temporaries(
 
 
 def kernel_context(
-    run: Inference, step: NodeStep, constants: Collection[int], options: RuntimeOptions
+    run: Inference, step: NodeStep, constants: Collection[int], options: OnnxRuntimeOptions
 ) -> KernelContext:
     """One call of a kernel. Raises NotKnown for an operator that is not known."""
     operation, graph = step.operation, run.compiled.graph

@@ -6,7 +6,7 @@ buffer that is used again stays allocated in between. A value that nothing reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -22,10 +22,11 @@ from shapeinf.memory.runtimes.kernels import RuntimeKernels
 from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
+from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 from shapeinf.memory.runtimes.onnxruntime.order import execution_order
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
-from shapeinf.memory.runtimes.protocol import TEMPORARIES, Run, RuntimeOptions
+from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
 from shapeinf.solver.long_dims import product_of, sum_dims
@@ -49,6 +50,8 @@ class Allocation:
     values: list[str] = attrs.Factory(list)
     needed: dict[int, list[int]] = attrs.Factory(dict)
     """By value, the program points of its producer and of its last reader."""
+    is_bound: bool = False
+    """As for a `Buffer`."""
 
     def gaps(self) -> tuple[tuple[int, int], ...]:
         """The ranges of program points at which no value is needed, although it is not freed."""
@@ -61,6 +64,23 @@ class Allocation:
         return tuple(gaps)
 
 
+@attrs.frozen
+class Run:
+    """One run of a model.
+
+    Args:
+        timeline: the nodes in the order in which they run, and the buffers in the order of their allocation: with the
+            roles "weight" and "scratch", those that a session holds and the temporaries of kernels.
+        idle: by name of a buffer, the ranges of program points in which no value of it is needed, though it is kept for
+            a value that is computed later.
+        notes: why a session may differ from this prediction.
+    """
+
+    timeline: Timeline
+    idle: Mapping[str, tuple[tuple[int, int], ...]]
+    notes: tuple[str, ...] = ()
+
+
 class Walk:
     """The program points and allocations of a run."""
 
@@ -68,7 +88,7 @@ class Walk:
         self,
         inference: Inference,
         kernels: RuntimeKernels,
-        options: RuntimeOptions,
+        options: OnnxRuntimeOptions,
         run_bodies: Callable[[GraphRun, NodeStep], list[Allocation]],
     ) -> None:
         """Nothing has run. `run_bodies` runs those of a node, and returns the buffers in use until the node ends."""
@@ -85,6 +105,8 @@ class Walk:
         """The nodes whose kernels may need less than the temporaries that are counted."""
         self.undecided: list[str] = []
         """The nodes of which data choose the branch."""
+        self.in_branch = False
+        """Whether what runs is in a branch that data may not choose."""
 
     def run(self) -> Run:
         """The whole run of the model."""
@@ -92,7 +114,7 @@ class Walk:
         GraphRun(self, instance, KnownShapes.of_model(self.inference, self.kernels)).run()
         end = len(self.points)
         self._add_inputs(instance)
-        buffers = tuple([_buffer(item, end) for item in self.allocations])
+        buffers = tuple([_buffer(item, end) for item in self.allocations if item.death != item.birth])
         gaps = {item.name: item.gaps() for item in self.allocations}
         idle = {name: ranges for name, ranges in gaps.items() if ranges}
         return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()))
@@ -131,6 +153,7 @@ class Walk:
     def allocate(self, allocation: Allocation) -> Allocation:
         """Add a buffer, whose size is rounded up as the allocator does."""
         allocation.size = None if allocation.size is None else self.round_up(allocation.size)
+        allocation.is_bound |= self.in_branch
         self.allocations.append(allocation)
         return allocation
 
@@ -165,6 +188,8 @@ class GraphRun:
         planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held, passed_on)
         self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
         self.external = self.held | (set() if allocates_outputs else self.outputs)
+        self.copied = self.outputs & self.constants if allocates_outputs else set()
+        """The outputs that are initializers, each of which is copied into a buffer of its own."""
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
@@ -205,7 +230,9 @@ class GraphRun:
     # -- the run -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run all nodes."""
+        """Run all nodes, after initializers that are outputs are copied."""
+        for slot in sorted(self.copied):
+            self.allocated[self.buffer[slot]] = self.walk.allocate(self.allocation(slot))
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 
@@ -223,13 +250,13 @@ class GraphRun:
         if temporaries.is_bound:
             self.walk.bounded.append(point.node)
         if temporaries.before:
-            self._add_temporaries(point, temporaries.before)
+            self._add_temporaries(point, temporaries.before, is_bound=temporaries.is_bound)
             self.walk.points.append(point)
         if temporaries.first:
-            self._add_temporaries(point, temporaries.during)
+            self._add_temporaries(point, temporaries.during, is_bound=temporaries.is_bound)
         self.write_outputs(step)
         if not temporaries.first:
-            self._add_temporaries(point, temporaries.during, temporaries.cause)
+            self._add_temporaries(point, temporaries.during, temporaries.cause, is_bound=temporaries.is_bound)
         self.walk.points.append(point)
         for allocation in held or ():
             allocation.death = self.walk.now
@@ -243,11 +270,15 @@ class GraphRun:
     def _temporaries(self, step: NodeStep) -> Temporaries:
         return find_temporaries(self.walk.kernels, self.instance, step, self.constants, self.walk.options)
 
-    def _add_temporaries(self, point: ProgramPoint, sizes: Sequence[DimSize | None], cause: str = "") -> None:
+    def _add_temporaries(
+        self, point: ProgramPoint, sizes: Sequence[DimSize | None], cause: str = "", *, is_bound: bool = False
+    ) -> None:
         """Add the temporaries of a node at the next program point."""
         name, now = TEMPORARIES + point.node, self.walk.now
         for size in sizes:
-            self.walk.allocate(Allocation(name, size, now, "scratch", cause=cause, death=now + 1))
+            self.walk.allocate(
+                Allocation(name, size, now, "scratch", cause=cause, death=now + 1, is_bound=is_bound and size != 0)
+            )
 
     def write_outputs(self, step: NodeStep) -> None:
         """Allocate the buffers of the outputs of a node, unless they exist."""
@@ -319,4 +350,7 @@ def _is_stored(step: NodeStep) -> bool:
 def _buffer(item: Allocation, end: int) -> Buffer:
     death = end if item.death is None else item.death
     values = tuple(item.values) or (item.name,)
-    return Buffer(item.name, item.size, item.birth, death, item.role, item.dtype, item.shape, values, item.cause)
+    return Buffer(
+        *(item.name, item.size, item.birth, death, item.role, item.dtype, item.shape, values, item.cause),
+        is_bound=item.is_bound,
+    )

@@ -1,0 +1,45 @@
+"""`shapeinf guards MODEL`."""
+
+from __future__ import annotations
+
+import attrs
+import click
+
+from shapeinf.api import infer
+from shapeinf.cli.failures import readable_errors
+from shapeinf.cli.format_options import add_format_options, take_format_options
+from shapeinf.cli.model_options import read_graph
+from shapeinf.cli.options import json_option
+from shapeinf.cli.output import echo, echo_json, echo_lines, fail_on
+from shapeinf.cli.sections import SectionedCommand
+from shapeinf.inputs.options import InferenceOptions
+from shapeinf.report.guards import guard_lines, guards_as_markdown
+
+
+@click.command(name="guards", cls=SectionedCommand)
+@click.argument("model", type=click.Path())
+@click.option("--markdown", is_flag=True, help="Print a table of Markdown.")
+@json_option
+@add_format_options
+def guards_command(model: str, markdown: bool, json_wanted: bool, **format_options: object) -> None:
+    """Say which guards of MODEL, a program of torch.export, its operators need, and which sizes show that.
+
+    A guard is a condition on sizes that the exported module checks; the fixed sizes, equal sizes and ranges that the
+    program declares are examined as well. The operators need a guard (with the line of the source), need only a part of
+    it, or accept what it refuses; a requirement of an operator that no guard implies is missing. The last line is the
+    `dynamic_shapes` that leave every size free that the operators leave free.
+
+    Exit codes: 0 no guard is missing, 1 one is, 2 usage (also a model without guards), 3 a file cannot be read.
+    """
+    if markdown and json_wanted:
+        raise click.UsageError("--json and --markdown are two forms")
+    options = InferenceOptions(format_options=take_format_options(format_options))
+    with readable_errors():
+        report = attrs.evolve(infer(read_graph(model, options)).guards, model=model)
+        if json_wanted:
+            echo_json(report)
+        elif markdown:
+            echo_lines(guards_as_markdown(report))
+        else:
+            echo(*guard_lines(report))
+    fail_on(bool(report.missing))

@@ -1,0 +1,1 @@
+"""The arena of ExecuTorch: docs/runtime-memory.md describes what it is planned from."""
