@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.operands import read_type
+from opdefs.rules.operands import require_single
 from opdefs.torch.dialect import torch
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -11,11 +12,10 @@ from shapeinf.ops import InferenceContext
 PREFIX = "quantized_decomposed"
 
 
-def _require_single(c: InferenceContext, *values: Shape | None) -> None:
+def _require_parameters(c: InferenceContext, *values: Shape | None) -> None:
     """Require that parameters of a whole tensor have one element."""
     for value in values:
-        if value is not None:
-            c.same_count(c.numel(value), 1, "a parameter of all elements must have one element")
+        require_single(c, value, "a parameter of all elements must have one element")
 
 
 @torch(
@@ -33,7 +33,7 @@ def quantize(
     dtype: str,
 ) -> TensorType:
     """[*S] -> [*S] in the type `dtype`; tensors of parameters have one element."""
-    _require_single(c, scale, zero_point, quant_min, quant_max)
+    _require_parameters(c, scale, zero_point, quant_min, quant_max)
     return TensorType(read_type(c, dtype), input.shape)
 
 
@@ -49,7 +49,7 @@ def dequantize(
     out_dtype: str | None = None,
 ) -> TensorType:
     """[*S] -> [*S] in the type `out_dtype`, by default float32."""
-    _require_single(c, scale, zero_point, quant_min, quant_max)
+    _require_parameters(c, scale, zero_point, quant_min, quant_max)
     return TensorType(read_type(c, out_dtype) or "float32", input.shape)
 
 
@@ -156,7 +156,7 @@ def fake_quantize(
     c: InferenceContext, self: TensorType, scale: Shape | None = None, zero_point: Shape | None = None
 ) -> TensorType:
     """[*S] -> [*S]."""
-    _require_single(c, scale, zero_point)
+    _require_parameters(c, scale, zero_point)
     return TensorType(self.dtype, self.shape)
 
 

@@ -93,7 +93,7 @@ def _last_states(
     if runs < 1 or len(params) % runs:
         c.fail("there must be the same weights for each layer and direction", len(params), runs)
     each = len(params) // runs
-    projected = each % 2 == 1
+    projected = bool(each % 2)
     if each != (4 if has_biases else 2) + projected or (projected and len(states) < 2):
         c.fail("a layer must have two weights, two biases if has_biases, and a projection if states are projected")
     features, batch = sizes

@@ -15,7 +15,7 @@ from tests.opdefs.torch_cases import DTYPES, Case, Tensor, read_cases, replace, 
 TIME_LIMIT = 60
 
 
-def make_tensor(tensor: Tensor):
+def make_tensor(tensor: Tensor) -> object:
     """The tensor in torch."""
     import torch
 
@@ -32,6 +32,7 @@ def run(case: Case) -> list[str] | None:
 
     namespace, name, overload = case.overload.split(".")
     schema = find_schema(case.overload)
+    assert schema is not None
     kinds = {argument.name: argument.kind for argument in schema.arguments}
     positional, named = replace([case.positional, case.named], make_tensor)
     named |= dict(zip(schema.names, positional, strict=False))
