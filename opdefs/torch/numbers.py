@@ -60,6 +60,8 @@ def arithmetic_of_numbers(
     operands = [read_operand(c, a, a_, "a", ("a",))]
     if b is not None or b_ is not None:
         operands.append(read_operand(c, b, b_, "b", ("b",)))
+    if name in ("floor_divide", "remainder") and all(operand.value.elements == (0,) for operand in operands):
+        raise c.unknowable("the exported program divides 0 by 0, but the size that this stands for may have been known")
     return contents(c, name, result_type(c, name, tuple(operands)), SCALAR, tuple(operands))
 
 

@@ -168,7 +168,7 @@ def test_the_rows_and_the_report_of_a_scan_are_valid(models: Path) -> None:
     out = str(models / "scan")
     scanned = CliRunner().invoke(main, ["scan", str(models), "-o", out, "--json-lines", "--tensors", "--checksum"])
     rows = [json.loads(line) for line in scanned.stdout.splitlines()]
-    assert len(rows) == 7 and {row["outcome"] for row in rows} == {"ok", "findings"}
+    assert len(rows) == 8 and {row["outcome"] for row in rows} == {"ok", "findings"}
     for row in rows:
         validate(row, "shapeinf.scan.row/1")
     report = CliRunner().invoke(main, ["scan", "report", out, "--json"])
