@@ -59,8 +59,8 @@ torch.cost(
 
 torch.cost(
     *_aten("movedim.int", "movedim.intlist", "moveaxis.int", "moveaxis.intlist", "mT", "mH", "adjoint", "matrix_H"),
-    *_aten("numpy_T", "ravel", "fliplr", "flipud", "rot90", "atleast_1d", "atleast_2d", "atleast_3d", "unfold"),
-    *_aten("atleast_1d.Sequence", "atleast_2d.Sequence", "atleast_3d.Sequence", "unfold_copy", "broadcast_tensors"),
+    *_aten("numpy_T", "ravel", "rot90", "atleast_1d", "atleast_2d", "atleast_3d"),
+    *_aten("atleast_1d.Sequence", "atleast_2d.Sequence", "atleast_3d.Sequence", "broadcast_tensors"),
     *_aten("meshgrid", "meshgrid.indexing", "cartesian_prod", "block_diag", "hstack", "vstack", "dstack"),
     *_aten("column_stack", *(f"{name}split.{kind}" for name in "hvd" for kind in ("int", "array"))),
     *_aten("conj", "_conj", "_conj_copy", "fft_fftshift", "fft_ifftshift", "diagonal", "diagonal_copy"),

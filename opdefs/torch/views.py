@@ -13,7 +13,7 @@ from opdefs.pnnx.splits import tensor_split
 from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.numbers import read_dim, read_int, read_ints
-from opdefs.rules.reshaping import flip, transpose
+from opdefs.rules.reshaping import transpose
 from opdefs.rules.sequences import create_sequence
 from opdefs.torch.dialect import torch
 from shapeinf.expr import DimSize
@@ -67,15 +67,6 @@ def ravel(c: InferenceContext, self: Value) -> PartialTensor:
     return reshape_elements(self, Shape((c.numel(self.shape.require()),)))
 
 
-@torch("aten.fliplr.default", "aten.flipud.default")
-def flip_matrix(c: InferenceContext, self: Value) -> PartialTensor:
-    """[M, N] -> [M, N] with the columns or rows reversed."""
-    axis = 1 if function_name(c.op_def.name) == "fliplr" else 0
-    if len(self.shape) <= axis:
-        c.fail(f"the input must have rank {axis + 1} or more", self.shape)
-    return flip(self, (axis,))
-
-
 @torch("aten.rot90.default")
 def rotate(c: InferenceContext, self: Value, *, k: object = 1, dims: object = (0, 1)) -> TensorType:
     """The tensor with the plane of two axes turned by `k` right angles."""
@@ -109,22 +100,6 @@ def list_with_rank(c: InferenceContext, *tensors: Value) -> tuple[Type, ...]:
     """Each tensor of a list with new axes of size 1, up to the rank in the name."""
     rank = int(function_name(c.op_def.name)[-2])
     return list_outputs(c, [TensorType(x.dtype, _with_rank(x.shape, rank)) for x in tensors])
-
-
-@torch("aten.unfold.default", "aten.unfold_copy.default")
-def windows(c: InferenceContext, self: Shape, *, dimension: object, size: object, step: object) -> TensorType:
-    """[*A, n, *B] -> [*A, windows, *B, size]: windows of an axis, `step` apart."""
-    dims = list(self.require())
-    length, distance = read_int(c, size, "size"), read_int(c, step, "step")
-    axis = read_axis(c, dimension, len(dims), "dimension")
-    if distance < 1 or length < 0:
-        c.fail("step must be at least 1, size at least 0", distance, length)
-    if not dims:
-        c.at_most(length, 1, "size must be at most 1 for an input of rank 0")
-        return TensorType(c.dtype(0), Shape((length,)))
-    c.at_most(length, dims[axis], "size must be at most the size of the axis")
-    dims[axis] = (dims[axis] - length) // distance + 1
-    return TensorType(c.dtype(0), Shape((*dims, length)))
 
 
 # -- lists of tensors --------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """torch: a program of torch.export, or a PNNX network, which is run operator by operator.
 
-Each operator of a network is a class or function of torch with a name of `torch_names`, called with the arguments in the file.
-Neither the Python program that PNNX writes nor any other name in a file is executed.
+Each operator of a network is a class or function of torch with a name of `torch_names`, called with the arguments in
+the file. Neither the Python program that PNNX writes nor any other name in a file is executed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Torch:
 
         Raises ModelError for other models.
         """
-        model = {"torch": TorchProgram, "pnnx": TorchNetwork}.get(graph.dialect)
+        models: dict[str, type[TorchProgram | TorchNetwork]] = {"torch": TorchProgram, "pnnx": TorchNetwork}
+        model = models.get(graph.dialect)
         if model is None:
             raise ModelError("only programs of torch.export and PNNX networks run in torch", node=graph.source)
         return model(self.package, graph, timeout)

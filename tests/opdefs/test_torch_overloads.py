@@ -13,7 +13,7 @@ from opdefs.torch.schemas import find_schema
 from shapeinf import Result, infer_shapes
 from shapeinf.ops.package_data import read_package_text
 from tests.formats.torch_export.programs import argument, graph, node, program, tensor
-from tests.opdefs.torch_cases import Case, Tensor, read_cases, read_recorded, tensors_in
+from tests.opdefs.overload_cases import Case, Tensor, read_cases, read_recorded, tensors_in
 
 SECTIONS = ("Layers", "Images and padding", "Losses", "Quantization")
 """The sections of `functions.txt` of which each overload has a case."""

@@ -14,7 +14,6 @@ from shapeinf.ops import OpRegistry
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.protocol import ObservedType
 
-
 REGISTRY = OpRegistry(torch)
 
 

@@ -1,6 +1,6 @@
 """Run the cases of torch's overloads in torch and record the types that it returns.
 
-`python -m tests.opdefs.record_torch` needs torch. Each case runs in a process of its own: some calls end it.
+`python -m tests.opdefs.record_overloads` needs torch. Each case runs in a process of its own: some calls end it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import sys
 
 from opdefs.torch.schemas import find_schema
-from tests.opdefs.torch_cases import DTYPES, Case, Tensor, read_cases, replace, write_recorded
+from tests.opdefs.overload_cases import DTYPES, Case, Tensor, read_cases, replace, write_recorded
 
 TIME_LIMIT = 60
 

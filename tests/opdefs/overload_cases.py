@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import attrs
 
 FOLDER = Path(__file__).parent
-CASES, RECORDED = FOLDER / "torch_cases.txt", FOLDER / "torch_recorded.json.xz"
+CASES, RECORDED = FOLDER / "overload_cases.txt", FOLDER / "overloads.json.xz"
 LISTED = "s"
 """The ending of the names of tensors whose items are listed, which have no neighboring sizes."""
 
