@@ -75,12 +75,16 @@ def identifiers(source: str) -> Iterator[tuple[int, str]]:
 
 
 def remainders(source: str) -> list[str]:
-    """The variables named `left` in a definition without a `right`: what remains is meant, not a side."""
+    """The variables named `left` in a definition without a `right`: what remains is meant, not a side.
+
+    A parameter `left` that is a bool is a side: torch has it.
+    """
     bad: set[str] = set()
     for definition in ast.parse(source).body:
         nodes = list(ast.walk(definition))
         names = {str(getattr(node, field, "")) for node in nodes for field in ("id", "attr", "arg", "name")}
-        if not any("right" in name or "shift" in name for name in names):
+        flags = [node for node in nodes if isinstance(node, ast.arg) and ast.unparse(node) == "left: bool"]
+        if not flags and not any("right" in name or "shift" in name for name in names):
             bad |= {node.id for node in nodes if isinstance(node, ast.Name) and "left" in PARTS.findall(node.id)}
     return sorted(bad - {"bisect_left", "fold_left"})
 
@@ -108,6 +112,7 @@ def test_what_remains_is_not_named_left(path: Path) -> None:
 def test_left_is_a_side() -> None:
     assert remainders("def f(left, right):\n    return left\n") == []
     assert remainders("left = 3\n") == ["left"]
+    assert remainders("def f(*, left: bool):\n    return g(left=left)\n") == []
     assert remainders("def f(items):\n    return [left_out for left_out in items]\n") == ["left_out"]
     assert remainders("def f(node):\n    return node.left\n") == []
 

@@ -157,10 +157,11 @@ def scaled_dot_product_attention(
     """[*B, L, E], [*B, S, E], [*B, S, V] -> [*B, L, V], where leading axes broadcast.
 
     With `enable_gqa` the axis in front of the last two is that of the heads, and several heads of the query share a
-    head of the key. If an operand is empty, torch neither compares sizes nor broadcasts.
+    head of the key. Without queries or values torch neither compares the last axes nor broadcasts values.
     """
     q, k, v = query.require(), key.require(), value.require()
-    if min(len(q), len(k), len(v)) > 1 and any(c.concrete(size) == 0 for size in (*q, *k, *v)):
+    if min(len(q), len(k), len(v)) > 1 and any(c.concrete(size) == 0 for size in (q[-2], *v)):
+        c.broadcast(Shape(q[:-2]), Shape(k[:-2]))
         return Shape((*q[:-1], v[-1]))
     least = 3 if enable_gqa else 2
     if min(len(q), len(k), len(v)) < least:

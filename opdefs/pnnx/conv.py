@@ -61,7 +61,19 @@ def conv(
     padding_mode: str = "zeros",
 ) -> Shape:
     """[N, C, *S] or [C, *S], [K, C/groups, *W] -> [N, K, *T] or [K, *T]."""
-    rank = spatial_rank(c)
+    return convolve(c, spatial_rank(c), input, weight, bias, convolution, padding_mode)
+
+
+def convolve(
+    c: InferenceContext,
+    rank: int,
+    input: Shape,
+    weight: Shape,
+    bias: Shape | None,
+    convolution: Convolution,
+    padding_mode: str = "zeros",
+) -> Shape:
+    """As `conv`, with `rank` spatial axes."""
     w = c.require_rank(weight, rank + 2, "weight")
     lead, channels, sizes = split_axes(c, input, rank)
     groups = _read_groups(c, convolution.groups)
@@ -161,13 +173,20 @@ def conv_transpose(
     c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None = None, *, convolution: Transposed
 ) -> Shape:
     """[N, C, *S] or [C, *S], [C, K/groups, *W] -> [N, K, *T] or [K, *T]."""
-    rank = spatial_rank(c)
+    return convolve_transposed(c, spatial_rank(c), input, weight, bias, convolution)
+
+
+def convolve_transposed(
+    c: InferenceContext, rank: int, input: Shape, weight: Shape, bias: Shape | None, convolution: Transposed
+) -> Shape:
+    """As `conv_transpose`, with `rank` spatial axes."""
     w = c.require_rank(weight, rank + 2, "weight")
     lead, channels, sizes = split_axes(c, input, rank)
     groups = _read_groups(c, convolution.groups)
     c.merge(channels, w[0], "the channels of the input must equal weight.shape[0]")
     c.divisible(w[0], groups, "groups must divide the input channels")
     _check_weight(c, w)
+    c.at_least(w[1], 1, "no axis of the weight may be empty")
     require_vector(c, bias, w[1] * groups, "the bias must have one element for each output channel")
     return Shape((*lead, w[1] * groups, *_transposed_sizes(c, sizes, w.require()[2:], convolution)))
 

@@ -25,7 +25,7 @@ from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext, Value
 
 
-def _read_shape(c: InferenceContext, size: object) -> Shape:
+def read_shape(c: InferenceContext, size: object) -> Shape:
     """The shape with the sizes in the argument `size`."""
     sizes = read_dims(c, size, "size")
     if len(sizes) > MAX_RANK:
@@ -36,7 +36,7 @@ def _read_shape(c: InferenceContext, size: object) -> Shape:
 @own_types("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
 def create(c: InferenceContext, *, size: object, dtype: str | None = None) -> PartialTensor:
     """The sizes in `size`; the contents of zeros and ones are known."""
-    return _create(c, read_type(c, dtype) or DEFAULT_FLOAT, _read_shape(c, size))
+    return _create(c, read_type(c, dtype) or DEFAULT_FLOAT, read_shape(c, size))
 
 
 @pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like")
@@ -50,7 +50,7 @@ def create_like(
 @own_types("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
 def create_new(c: InferenceContext, input: Shape, *, size: object, dtype: str | None = None) -> PartialTensor:
     """The sizes in `size`, in the type `dtype`, by default that of the input."""
-    return _create(c, read_type(c, dtype) or c.dtype(0), _read_shape(c, size))
+    return _create(c, read_type(c, dtype) or c.dtype(0), read_shape(c, size))
 
 
 _NUMBERS = {"zeros": 0, "ones": 1}
@@ -73,7 +73,7 @@ def full(
 ) -> PartialTensor:
     """The sizes in `size`, in the type `dtype`, by default that of the value."""
     value = _number(c, fill_value, fill_value_, "fill_value")
-    return _fill(c, value, read_type(c, dtype) or default_type(value.dtype), _read_shape(c, size))
+    return _fill(c, value, read_type(c, dtype) or default_type(value.dtype), read_shape(c, size))
 
 
 @own_types("torch.full_like")

@@ -80,22 +80,35 @@ def index_put(
     accumulate: object = False,
 ) -> PartialTensor:
     """[*S] -> [*S]; the values broadcast to the indexed elements. Contents for indices of the first axis alone."""
-    unknown = PartialTensor(input.dtype, input.shape, None)
-    if input.shape.dims is None or values is None:
-        return unknown
     items = _read_list(c, indices, indices_)
-    if any(item is not None and item.dtype in (*MASKS, None) for item in items):
+    add = accumulate if isinstance(accumulate, bool) else None
+    if values is None:
+        return PartialTensor(input.dtype, input.shape, None)
+    return put_by(c, input, items, values, accumulate=add)
+
+
+def put_by(
+    c: InferenceContext,
+    x: PartialTensor,
+    items: Sequence[PartialTensor | None],
+    values: PartialTensor,
+    *,
+    accumulate: bool | None,
+) -> PartialTensor:
+    """The tensor with values at the indices of a list, None for an axis that is not indexed; see `index_put`."""
+    unknown = PartialTensor(x.dtype, x.shape, None)
+    if x.shape.dims is None or any(item is not None and item.dtype is None for item in items):
         return unknown
-    indexed = _indexed_shape(c, input.shape, items)
+    indexed = _indexed_shape(c, x.shape, items)
     require_broadcast_to(c, values.shape, indexed, "values must broadcast to the shape of the indexed elements")
     only = items[0] if len(items) == 1 else None
-    if only is None or only.elements is None or values.elements is None or not isinstance(accumulate, bool):
+    if only is None or only.dtype in MASKS or only.elements is None or values.elements is None or accumulate is None:
         return unknown
     tuples = PartialTensor(only.dtype, Shape((*only.shape, 1)), only.elements)
-    updates = broadcast_elements(PartialTensor(input.dtype, values.shape, values.elements), indexed)
-    same = values.dtype == input.dtype
-    rule = update_rule(c, input.dtype, "add" if accumulate else "none")
-    return scatter_tuples(input, tuples, updates, rule) if same else unknown
+    updates = broadcast_elements(PartialTensor(x.dtype, values.shape, values.elements), indexed)
+    same = values.dtype == x.dtype
+    rule = update_rule(c, x.dtype, "add" if accumulate else "none")
+    return scatter_tuples(x, tuples, updates, rule) if same else unknown
 
 
 def _read_list(
@@ -184,13 +197,13 @@ def gather(
     c: InferenceContext, input: Value, index: Value, *, dim: object, sparse_grad: object = False
 ) -> PartialTensor:
     """[*A, d, *B], indices [*I] -> [*I], which is at most as large as the input along the axes other than `dim`."""
-    _constrain_positions(c, input.shape, index, dim)
+    constrain_positions(c, input.shape, index, dim)
     if not input.shape.dims or input.shape.rank != index.shape.rank:
         return PartialTensor(input.dtype, index.shape, None)
     return pick_elements(input, index, read_axis(c, dim, len(input.shape)))
 
 
-def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, dim: object) -> None:
+def constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, dim: object) -> None:
     """Require that indices address elements along an axis, unless they are empty: torch checks nothing then."""
     axis = None if x.dims is None else read_axis(c, dim, len(x.dims))
     if axis is None or index.shape.dims is None or c.store.bounds(c.numel(index.shape))[0] < 1:
@@ -205,11 +218,8 @@ def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, di
 @pnnx("torch.scatter_add", in_place=(0,))
 def scatter_add(c: InferenceContext, input: Value, index: Value, src: Value, *, dim: object) -> PartialTensor:
     """[*S], indices [*I], a source at least as large as the indices -> [*S]."""
-    _constrain_positions(c, input.shape, index, dim)
-    known = index.shape.dims is not None and src.shape.rank == index.shape.rank
-    if known and c.store.bounds(c.numel(index.shape))[0] >= 1:
-        for count, size in zip(index.shape, src.shape, strict=True):
-            c.at_most(count, size, "index must be at most as large as src along each axis")
+    constrain_positions(c, input.shape, index, dim)
+    known = constrain_source(c, index.shape, src.shape)
     positions, updates = known_ints(index), element_array(src)
     if not known or not input.shape.dims or positions is None or updates is None or input.dtype != src.dtype:
         return PartialTensor(input.dtype, input.shape, None)
@@ -217,6 +227,18 @@ def scatter_add(c: InferenceContext, input: Value, index: Value, src: Value, *, 
     part = updates[tuple(slice(size) for size in at.shape)]
     axis = read_axis(c, dim, len(input.shape))
     return scatter_along_axis(input, at, part, axis, update_rule(c, input.dtype, "add"))
+
+
+def constrain_source(c: InferenceContext, index: Shape, src: Shape) -> bool:
+    """Require that a source is at least as large as the indices; whether both ranks are known and equal."""
+    if index.dims is None or src.dims is None:
+        return False
+    if c.store.bounds(c.numel(index))[0] >= 1:
+        if max(len(index), 1) != max(len(src), 1):
+            c.fail("index and src must have the same rank", index, src)
+        for count, size in zip(index, src, strict=False):
+            c.at_most(count, size, "index must be at most as large as src along each axis")
+    return len(index) == len(src)
 
 
 @pnnx("torch.index_select")

@@ -113,7 +113,7 @@ def _adaptive_shape(c: InferenceContext, input: Shape, output_size: object, chan
     lead, channels, sizes = split_axes(c, input, rank)
     require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
-    if rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
+    if c.op_def.dialect == "pnnx" and rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
         requested = [size if new == 0 else new for size, new in zip(sizes, requested, strict=True)]
     adapted = [_adaptive_size(c, size) for size in requested]
     return Shape((*lead, channels, *adapted))

@@ -195,9 +195,8 @@ def slice_scatter(
         return PartialTensor(input.dtype, input.shape, None)
     slices = Slices(dim, start, end, step)
     part = _slice(c, _numbered(input), _read_slices(c, slices, len(input.shape.dims)))
-    c.expect(src.shape, part.shape, "src must have the shape of the slice")
-    fits = not c.warnings and src.shape.rank == part.shape.rank
-    return _assign(input, part, src) if fits else PartialTensor(input.dtype, input.shape, None)
+    c.merge(src.shape, part.shape, "src must have the shape of the slice")
+    return _assign(input, part, src)
 
 
 @pnnx("torch.narrow")

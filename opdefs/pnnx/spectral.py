@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
+from opdefs.pnnx.names import function_name
 from opdefs.pnnx.operands import require_kind
 from opdefs.pnnx.promotion import to_float
 from opdefs.rules.numbers import check_count, read_dims, read_ints
@@ -96,7 +97,7 @@ def _length(c: InferenceContext, size: DimSize, requested: DimSize | None, *, la
 
 def _family(c: InferenceContext) -> str:
     """The name of the transform without the number of its axes, such as `irfft`."""
-    return c.op_def.name.removeprefix("torch.fft.").rstrip("2n")
+    return function_name(c.op_def.name).removeprefix("fft_").rstrip("2n")
 
 
 def _halves(c: InferenceContext) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
+from opdefs.torch.autocast_bodies import convert_operands
 from opdefs.torch.functions import FunctionEntry, function_table
 from opdefs.torch.schemas import REQUIRED, Argument, Schema, find_schema
 from shapeinf.graph import Graph, InputContents, InputReference, Node, NodeKind
@@ -36,7 +37,9 @@ def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
     for node in graph.nodes:
         if node.kind not in bound:
             op_def = lookup(node.op)
-            bound[node.kind] = bind_kind(node.kind, None if op_def is None else op_def.rule, len(node.inputs))
+            bound[node.kind] = bind_kind(
+                _with_conversions(node.kind), None if op_def is None else op_def.rule, len(node.inputs)
+            )
         kind, order = bound[node.kind]
         if kind is node.kind:
             nodes.append(node)
@@ -61,6 +64,18 @@ def bind_kind(kind: NodeKind, rule: Rule | None, count: int) -> tuple[NodeKind, 
         if argument.name not in entry.omitted and argument.name not in table.omitted:
             binder.add(entry.renamed.get(argument.name, argument.name), value)
     return binder.result(kind)
+
+
+def _with_conversions(kind: NodeKind) -> NodeKind:
+    """The kind; the body of an enabled autocast has its conversions."""
+    if kind.op != "higher_order.wrap_with_autocast":
+        return kind
+    listed = {argument.name: value for argument, value in _arguments(kind.attrs, find_schema(kind.op))}
+    body = listed.get("body_graph")
+    if listed.get("enabled") is not True or listed.get("dtype") is None or not isinstance(body, Graph):
+        return kind
+    converted = convert_operands(body, listed["dtype"])
+    return NodeKind(kind.op, kind.domain, {n: converted if v is body else v for n, v in kind.attrs.items()})
 
 
 def _arguments(written: Mapping[str, object], schema: Schema | None) -> Iterator[tuple[Argument, object]]:

@@ -124,7 +124,32 @@ def _without_contents(value: Type) -> Type:
     return TensorType(value.dtype, value.shape) if isinstance(value, TensorType) else value
 
 
-@torch("higher_order.invoke_subgraph", "higher_order.wrap_with_set_grad_enabled", "higher_order.wrap_with_autocast")
+@torch("higher_order.associative_scan")
+def associative_scan(c: InferenceContext, *values: Operands, combine_fn: Graph, lengths: Ints) -> tuple[Type, ...]:
+    """The results of combining the rows up to each row, in any order: the types of the tensors themselves."""
+    tensors = values[: lengths[0]]
+    _, rows = _rows(c, tensors)
+    c.bodies["combine_fn"].run([*rows, *rows, *values[lengths[0] :]], certain=False)
+    return tuple(_without_contents(tensor) for tensor in tensors)
+
+
+@torch("higher_order.auto_functionalized_v2")
+def call_of_copies(c: InferenceContext, *bases: Operands, lengths: Ints) -> tuple[Type | None, ...]:
+    """The results of an operator that writes into its arguments, then the tensors that these are views of.
+
+    The results of an operator without a rule are unknown.
+    """
+    written = bases[len(bases) - lengths[-1] :] if lengths else ()
+    results = c.num_outputs - len(written)
+    if results < 0:
+        c.fail("the node must have an output for each tensor that is written", c.num_outputs, len(written))
+    return (*(None,) * results, *(_without_contents(tensor) for tensor in written))
+
+
+@torch(
+    *("higher_order.invoke_subgraph", "higher_order.wrap_with_set_grad_enabled", "higher_order.hints_wrapper"),
+    *("higher_order.strict_mode", "higher_order.run_const_graph", "higher_order.wrap_with_autocast"),
+)
 def call(c: InferenceContext, *operands: Operands, body_graph: Graph) -> tuple[Type, ...]:
     """The outputs of the body."""
     return tuple(c.bodies["body_graph"].run(operands, certain=True))

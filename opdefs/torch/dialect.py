@@ -31,8 +31,8 @@ torch = Dialect(
     "torch",
     _schema,
     versioned=False,
-    costs=["opdefs.torch.costs"],
-    axes=["opdefs.torch.axis_rules"],
+    costs=["opdefs.torch.costs", "opdefs.torch.layer_costs"],
+    axes=["opdefs.torch.axis_rules", "opdefs.torch.layer_axes"],
     kernels={"executorch": "opdefs.executorch:executorch"},
     rule_index=RuleIndex("opdefs.torch"),
 )

@@ -24,7 +24,21 @@ _FUNCTIONS = {
 }
 """Functions of expressions by their names in programs."""
 
-_OPERATORS = ("add", "sub", "mul", "pow", "lshift", "rshift", "neg", "and_", "or_", "floordiv", "truediv", "mod")
+_OPERATORS = (
+    "add",
+    "sub",
+    "mul",
+    "pow",
+    "lshift",
+    "rshift",
+    "neg",
+    "and_",
+    "or_",
+    "floordiv",
+    "truediv",
+    "mod",
+    "trunc",
+)
 _SYMBOLIC = ("sym_max", "sym_min", "sym_int", "sym_sqrt", "_sym_sqrt")
 
 
@@ -46,6 +60,8 @@ def arithmetic_of_numbers(
     operands = [read_operand(c, a, a_, "a", ("a",))]
     if b is not None or b_ is not None:
         operands.append(read_operand(c, b, b_, "b", ("b",)))
+    if name in ("floor_divide", "remainder") and all(operand.value.elements == (0,) for operand in operands):
+        raise c.unknowable("the exported program divides 0 by 0, but the size that this stands for may have been known")
     return contents(c, name, result_type(c, name, tuple(operands)), SCALAR, tuple(operands))
 
 
@@ -66,6 +82,36 @@ def negation(c: InferenceContext, a: Value) -> PartialTensor:
 
 def _truth(c: InferenceContext, x: PartialTensor) -> Condition | bool | None:
     return truth_of_number(c, x.elements[0] if x.elements else None)
+
+
+@torch("torch.sym_ite")
+def choice_of_numbers(
+    c: InferenceContext,
+    b: Value,
+    t: Value | None = None,
+    f: Value | None = None,
+    *,
+    t_: object = None,
+    f_: object = None,
+) -> PartialTensor:
+    """The first number where the condition holds, else the second one."""
+    first, second = (read_operand(c, *pair, ("t", "f")).value for pair in ((t, t_, "t"), (f, f_, "f")))
+    truth = _truth(c, b)
+    if truth is True or truth is False:
+        return first if truth else second
+    dims = [to_dim(number.elements[0]) if number.elements else None for number in (first, second)]
+    chosen = None
+    if isinstance(truth, Condition) and dims[0] is not None and dims[1] is not None:
+        chosen = c.select(truth, dims[0], dims[1])
+    return PartialTensor(first.dtype if first.dtype == second.dtype else None, SCALAR, (chosen,))
+
+
+@torch("torch.sym_sum")
+def sum_of_numbers(c: InferenceContext, *args: Value) -> PartialTensor:
+    """The sum of a list of integers."""
+    dims = [to_dim(number.elements[0]) if number.elements else None for number in args]
+    known = [d for d in dims if d is not None]
+    return PartialTensor("int64", SCALAR, (sum(known) if len(known) == len(dims) else c.fresh("sum", None),))
 
 
 @torch("torch.sym_float")

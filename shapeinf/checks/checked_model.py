@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 
 from shapeinf.checks.changes import integers_in
+from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.diagnostics import certain_violations
@@ -16,8 +17,10 @@ from shapeinf.engine.session import rerun
 from shapeinf.engine.traced import includes_traced_sizes
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension, DimSize
+from shapeinf.formats import FORMATS
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import UNUSED, DeclaredType, Graph, Node
+from shapeinf.guards.conditions import DimCondition, read_guards
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property
@@ -172,14 +175,39 @@ class CheckedModel:
         return self._examples[key]
 
     def runs_at(self, binding: Binding) -> bool:
-        """Whether the graph runs at these sizes, but for the nodes that fail anyway; not tested in a what-if run."""
+        """Whether the graph runs at these sizes, but for the nodes that fail anyway; not tested in a what-if run.
+
+        An exported program does not run where its guards do not hold: what it declares holds where they do.
+        """
         if self.what_if:
             return True
+        if not self._guards_accept(binding):
+            return False
         key = frozenset(binding.items())
         if key not in self._runs:
             violations = violations_at(self, binding)
             self._runs[key] = violations is not None and self._violated.issuperset((v.code, v.node) for v in violations)
         return self._runs[key]
+
+    def _guards_accept(self, binding: Binding) -> bool:
+        """Whether no guard of an exported program is known to refuse these sizes."""
+        axes = {name: try_evaluate(d, binding) for name, d in self._axes.items()}
+        sizes = {name: size for name, size in axes.items() if size is not None}
+        return all(guard.holds(sizes) is not False for guard in self._guards)
+
+    @cached_property
+    def _guards(self) -> list[DimCondition]:
+        inputs = FORMATS.input_guards(self.graph)
+        return [] if inputs is None else read_guards(inputs)
+
+    @cached_property
+    def _axes(self) -> dict[str, DimSize]:
+        """The axes that guards name, and their sizes; none for a model without guards."""
+        inputs = FORMATS.input_guards(self.graph)
+        if inputs is None:
+            return {}
+        shapes = {name: self.result.tensors[name].shape.dims or () for name in inputs.axes}
+        return {label: d for name, dims in shapes.items() for label, d in zip(inputs.axes[name], dims, strict=False)}
 
     @cached_property
     def _violated(self) -> set[tuple[str, str]]:

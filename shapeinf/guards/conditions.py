@@ -8,8 +8,9 @@ from math import gcd
 from typing import NamedTuple
 
 from shapeinf.constraints.records import try_evaluate
+from shapeinf.errors import DimSyntaxError
 from shapeinf.expr import Dimension, DimSize, Scope, parse_dim
-from shapeinf.graph.guards import Condition, Connective
+from shapeinf.graph.guards import Condition, Connective, InputGuards
 from shapeinf.inputs.assumptions import Comparison
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
@@ -130,6 +131,18 @@ class DimCondition(NamedTuple):
     def symbols(self) -> set[Dimension]:
         """The symbols of all relations."""
         return {symbol for part in self.parts for symbol in part.symbols()}
+
+
+def read_guards(inputs: InputGuards) -> list[DimCondition]:
+    """The conditions of all guards that are conditions on sizes."""
+    scope = Scope()
+    conditions = []
+    for guard in inputs.guards:
+        try:
+            conditions += [] if guard.condition is None else [read_condition(guard.condition, scope)]
+        except DimSyntaxError:
+            continue
+    return conditions
 
 
 def _any_of(parts: list[Ways]) -> Ways:

@@ -8,7 +8,7 @@ accept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -21,7 +21,7 @@ from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import Session, rerun
 from shapeinf.errors import Contradiction, DimSyntaxError, ShapeInferenceError, Source
-from shapeinf.expr import DimSize, Scope, parse_dim
+from shapeinf.expr import Dimension, DimSize, Scope, parse_dim
 from shapeinf.formats import FORMATS
 from shapeinf.graph.guards import Guard, GuardKind, InputGuards
 from shapeinf.guards.conditions import MOST_WAYS, DimCondition, read_condition
@@ -265,7 +265,8 @@ class _Examination:
         for sizes in islice(self._choices(examined.condition), MOST_CHOICES):
             if examined.condition.holds(sizes) is False:
                 (alone if all(other.holds(sizes) for other in others) else joint).append(sizes)
-        return self._check_all(alone), self._check_all(joint)
+        symbols = examined.condition.symbols()
+        return self._check_all(alone, symbols), self._check_all(joint, symbols)
 
     def _choices(self, condition: DimCondition) -> Iterator[Sizes]:
         axes = [s.name for s in condition.symbols() if s.name in self.inputs.sizes]
@@ -274,10 +275,16 @@ class _Examination:
         yield from self.choices.of_symbols(symbols)
         yield from self.choices.of_axes(sorted(axes))
 
-    def _check_all(self, tried: Sequence[Sizes]) -> _Tried:
-        """What the operators do at some of these sizes: those that no precondition refuses are the first."""
+    def _check_all(self, tried: Sequence[Sizes], symbols: Container[Dimension]) -> _Tried:
+        """What the operators do at some of these sizes: those that no precondition refuses are the first.
+
+        That a precondition refuses sizes counts only if it is about one of the symbols.
+        """
         violated = [next((p for p in self.preconditions if p.holds(sizes) is False), None) for sizes in tried]
-        refused = next(((s, str(p)) for s, p in zip(tried, violated, strict=True) if p is not None), (None, ""))
+        related = [
+            (s, p) for s, p in zip(tried, violated, strict=True) if p and any(x in symbols for x in p.free_symbols)
+        ]
+        refused = (related[0][0], str(related[0][1])) if related else (None, "")
         possible = [sizes for sizes, p in zip(tried, violated, strict=True) if p is None]
         undecided = ""
         for sizes in possible[:: max(1, len(possible) // MOST_CHECKS)][:MOST_CHECKS]:

@@ -65,9 +65,8 @@ def guards_as_markdown(report: GuardReport) -> str:
     rows = ["| guard | verdict | evidence |", "|---|---|---|"]
     for guard in report:
         evidence = "; ".join(_evidence(guard, report))
-        rows.append(
-            f"| {code_cell(guard.condition or guard.text)} | {guard.verdict} | {code_cell(evidence) if evidence else ''} |"
-        )
+        cells = code_cell(guard.condition or guard.text), guard.verdict, code_cell(evidence) if evidence else ""
+        rows.append(f"| {' | '.join(cells)} |")
     for missing in report.missing:
         evidence = f"the guards accept {changed_sizes(missing.sizes, report.example)}"
         rows.append(f"| {code_cell(missing.requirement)} | missing | {code_cell(evidence)} |")

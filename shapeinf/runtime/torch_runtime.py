@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,7 +55,7 @@ class Torch:
 
         Raises ModelError for other models.
         """
-        models: dict[str, Callable[..., TorchNetwork | TorchProgram]] = {"torch": TorchProgram, "pnnx": TorchNetwork}
+        models: dict[str, type[TorchProgram | TorchNetwork]] = {"torch": TorchProgram, "pnnx": TorchNetwork}
         model = models.get(graph.dialect)
         if model is None:
             raise ModelError("only programs of torch.export and PNNX networks run in torch", node=graph.source)

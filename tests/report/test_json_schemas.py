@@ -67,6 +67,7 @@ def models(tmp_path: Path) -> Path:
     texts = {"broken": BROKEN, "data": DATA, "guarded": GUARDED, "wrong": WRONG}
     for name, text in texts.items():
         (tmp_path / f"{name}.onnx").write_bytes(parsed(text).SerializeToString())
+    (tmp_path / "patches.pt2").write_bytes((ROOT / "examples" / "patches.pt2").read_bytes())
     (tmp_path / "recurrent.pbtxt").write_bytes((ROOT / "examples" / "recurrent.pbtxt").read_bytes())
     for name in ("decoder", "convnet"):
         (tmp_path / f"{name}.onnx").write_bytes((ROOT / "examples" / f"{name}.onnx").read_bytes())
@@ -119,6 +120,7 @@ COMMANDS = [
     ("verify data", "verify/1"),
     ("verify wrong", "verify/1"),
     ("verify broken", "verify/1"),
+    ("guards patches.pt2", "guards/1"),
     ("verify decoder --memory --at batch=2,seq=8", "verify.memory/1"),
     ("verify broken --memory", "verify.memory/1"),
     ("expression [size(@0),-1.5,None,True,1e3+2.0j]", "expression/1"),
@@ -166,7 +168,7 @@ def test_the_rows_and_the_report_of_a_scan_are_valid(models: Path) -> None:
     out = str(models / "scan")
     scanned = CliRunner().invoke(main, ["scan", str(models), "-o", out, "--json-lines", "--tensors", "--checksum"])
     rows = [json.loads(line) for line in scanned.stdout.splitlines()]
-    assert len(rows) == 7 and {row["outcome"] for row in rows} == {"ok", "findings"}
+    assert len(rows) == 8 and {row["outcome"] for row in rows} == {"ok", "findings"}
     for row in rows:
         validate(row, "shapeinf.scan.row/1")
     report = CliRunner().invoke(main, ["scan", "report", out, "--json"])
