@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.rules.contraction import matmul
+from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.operands import require_broadcast_to, require_scalar, require_vector
-from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
@@ -46,7 +47,12 @@ def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None 
 
 @own_types("nn.Embedding")
 def embedding_module(
-    c: InferenceContext, input: Shape, weight: TensorType | None = None, *, num_embeddings: int, embedding_dim: int
+    c: InferenceContext,
+    input: PartialTensor,
+    weight: TensorType | None = None,
+    *,
+    num_embeddings: int,
+    embedding_dim: int,
 ) -> TensorType:
     """Indices [*N] -> [*N, embedding_dim], in the type of the weight, which is unknown in old files."""
     table = TensorType(None, Shape((num_embeddings, embedding_dim)))
@@ -57,9 +63,10 @@ def embedding_module(
 
 
 @own_types("F.embedding")
-def embedding(c: InferenceContext, input: Shape, weight: TensorType) -> TensorType:
-    """Indices [*N], [V, D] -> [*N, D], in the type of the weight."""
+def embedding(c: InferenceContext, input: PartialTensor, weight: TensorType) -> TensorType:
+    """Indices [*N] below V, [V, D] -> [*N, D], in the type of the weight."""
     table = c.require_rank(weight.shape, 2, "weight")
-    if input.dims is None:
+    if input.shape.dims is None:
         raise c.unknowable("the rank of the indices is not known", weight.dtype)
-    return TensorType(weight.dtype, Shape((*input.dims, table[1])))
+    constrain_indices(c, input, table[0], from_end=False)
+    return TensorType(weight.dtype, Shape((*input.shape.dims, table[1])))

@@ -91,8 +91,12 @@ def _attach_indices(c: InferenceContext, shape: Shape, return_indices: bool) -> 
 @pnnx("nn.AdaptiveAvgPool1d", "nn.AdaptiveAvgPool2d", "nn.AdaptiveAvgPool3d")
 @pnnx("F.adaptive_avg_pool1d", "F.adaptive_avg_pool2d", "F.adaptive_avg_pool3d")
 def adaptive_avg_pool(c: InferenceContext, input: Shape, *, output_size: object) -> Shape:
-    """[N, C, *S] -> [N, C, *output_size] or [C, *S] -> [C, *output_size]."""
-    return _adaptive_shape(c, input, output_size, channels_may_be_empty=spatial_rank(c) < 3)
+    """[N, C, *S] -> [N, C, *output_size] or [C, *S] -> [C, *output_size].
+
+    torch computes a mean in place of a pool to single elements, and a mean takes empty axes, too.
+    """
+    is_composite = "._" not in c.op_def.name  # aten._adaptive_avg_pool2d is the pool itself
+    return _adaptive_shape(c, input, output_size, spatial_rank(c) < 3, may_be_mean=is_composite)
 
 
 @own_types("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
@@ -101,18 +105,21 @@ def adaptive_max_pool(
     c: InferenceContext, input: Shape, *, output_size: object, return_indices: bool = False
 ) -> Maxima:
     """[N, C, *S] -> [N, C, *output_size] or [C, *S] -> [C, *output_size], and, if requested, the indices."""
-    return _attach_indices(c, _adaptive_shape(c, input, output_size, channels_may_be_empty=False), return_indices)
+    return _attach_indices(c, _adaptive_shape(c, input, output_size, False), return_indices)
 
 
-def _adaptive_shape(c: InferenceContext, input: Shape, output_size: object, channels_may_be_empty: bool) -> Shape:
+def _adaptive_shape(
+    c: InferenceContext, input: Shape, output_size: object, channels_may_be_empty: bool, may_be_mean: bool = False
+) -> Shape:
     """The input with the spatial sizes `output_size`.
 
     PNNX writes 0 for None, which keeps the size of an axis; a computed 0, or the 0 of a single axis, is a size.
     """
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
-    require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
+    if not may_be_mean or any(size != 1 for size in requested):
+        require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     if c.op_def.dialect == "pnnx" and rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
         requested = [size if new == 0 else new for size, new in zip(sizes, requested, strict=True)]
     adapted = [_adaptive_size(c, size) for size in requested]

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from shapeinf import infer_shapes
 from tests.differential.torch_export.case import REGISTRY, Case, Counts, problems
 from tests.differential.torch_export.record import read
-from tests.formats.torch_export.programs import graph, node, program, tensor
+from tests.formats.torch_export.programs import graph, node, number, program, tensor
 
 SEEDS = range(int(os.environ.get("SHAPEINF_TORCH_PROGRAMS", "1000")))
 
@@ -51,3 +52,34 @@ def test_more_parts_than_names() -> None:
     top["tensor_values"] = {"x": tensor(8), **{name: tensor(2) for name in names}}
     result = infer_shapes(json.dumps(program(top)).encode(), inputs={"x": [12]}, registry=REGISTRY)
     assert result.contract.check().verdict is not False
+
+
+@pytest.mark.parametrize(("rows", "legal"), [(20, True), (21, False)])
+def test_positions_lie_inside_of_their_table(rows: int, legal: bool) -> None:
+    """torch 2.13 at 21: "index out of range in self"."""
+    nodes = [
+        node("torch.ops.aten.sym_size.int", {"self": "x", "dim": 0}, number("n")),
+        node("torch.ops.aten.arange.start_step", {"start": 0, "end": number("n")}, "i"),
+        node("torch.ops.aten.embedding.default", {"weight": "w", "indices": "i"}, "y"),
+    ]
+    assert verdict(nodes, {"x": [rows], "w": [20, 8]}, "y") is legal
+
+
+@pytest.mark.parametrize(
+    ("overload", "size", "legal"),
+    [
+        ("adaptive_avg_pool2d", 1, True),  # a mean
+        ("adaptive_avg_pool2d", 2, False),
+        ("_adaptive_avg_pool2d", 1, False),
+    ],
+)
+def test_pools_of_empty_axes(overload: str, size: int, legal: bool) -> None:
+    """torch 2.13 at [1, 4, 3, 0]."""
+    pool = node(f"torch.ops.aten.{overload}.default", {"self": "x", "output_size": [size, size]}, "y")
+    assert verdict([pool], {"x": [1, 4, 3, 0]}, "y") is legal
+
+
+def verdict(nodes: list[Any], shapes: dict[str, list[int]], output: str) -> bool | None:
+    top = graph(list(shapes), nodes, [output])
+    top["tensor_values"] = {name: tensor(*shape) for name, shape in shapes.items()}
+    return infer_shapes(json.dumps(program(top)).encode(), registry=REGISTRY).contract.check().verdict
