@@ -97,10 +97,10 @@ def verify_command(
 ) -> None:
     """Run MODEL and compare the type of every tensor with the inferred one.
 
-    MODEL is an ONNX file (onnxruntime, openvino), a model of TensorFlow (tensorflow), or a network of PNNX (torch,
-    ncnn). A second run writes the outputs into buffers of exactly the inferred sizes, where the runtime can. Dims
-    without a size get a small one. The model runs in this process (ncnn in a separate one): run only models that you
-    trust.
+    MODEL is an ONNX file (onnxruntime, openvino), a model of TensorFlow (tensorflow), a program of torch.export
+    (torch), or a network of PNNX (torch, ncnn). A second run writes the outputs into buffers of exactly the inferred
+    sizes, where the runtime can. Dims without a size get a small one. The model runs in this process (ncnn in a
+    separate one): run only models that you trust.
 
     Exit codes: 0 all types are as inferred, 1 some are not (--memory: a run takes more than predicted), 2 usage, 3 the
     runtime is not installed or refuses the model (its message is printed), or a file cannot be read.

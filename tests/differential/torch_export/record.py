@@ -18,7 +18,7 @@ import attrs
 from tests.differential.torch_export.case import Case, Run
 
 PATH = Path(__file__).with_name("recorded.json.gz")
-DRAWN, RECORDED = 200, 30
+DRAWN, RECORDED = range(300, 400), 16
 
 
 def read() -> Iterator[Case]:
@@ -55,7 +55,7 @@ def main() -> None:
     """Draw programs and record some of them."""
     from tests.differential.torch_export.running import draw_cases
 
-    write(draw_cases(range(DRAWN)))
+    write(draw_cases(DRAWN))
 
 
 if __name__ == "__main__":
