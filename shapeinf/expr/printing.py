@@ -96,9 +96,9 @@ def format_start(d: DimSize, most: int, labels: Mapping[Dimension, str] | None =
     """The text of a dim for a reader: of each longer sum, and call of `max` or `min`, the first `most` parts.
 
     >>> scope = Scope()
-    >>> total = sum(scope.symbol(f"n{i}") for i in range(1000))
+    >>> total = sum(scope.symbol(f"n{i}") for i in range(30))
     >>> format_start(total, 3), format_start(total // 2, 2)
-    ('n0 + n1 + n2 + ... (1,000 terms)', '(n0 + n1 + ... (1,000 terms))//2')
+    ('n0 + n1 + n2 + ... (30 terms)', '(n0 + n1 + ... (30 terms))//2')
     """
     if isinstance(d, int) or d.is_symbol:
         return format_dim(d, labels=labels)

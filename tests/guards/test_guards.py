@@ -7,6 +7,7 @@ of torch.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -152,21 +153,30 @@ def test_a_small_budget_leaves_guards_unknown(monkeypatch: pytest.MonkeyPatch) -
 CORPUS = CONFORMANCE / "torch_export"
 NEVER = {("artefact", "needed"), ("path", "needed"), ("partly", "needed"), ("necessary", "artifact")}
 """A verdict of the experiments, and one of ours that contradicts it."""
-BAKED = {"whisper_pos__auto"}
-"""Programs with a view of baked sizes: at other sizes their operators fail, and eager torch runs."""
+OTHERWISE = {
+    "whisper_pos__auto": "a view has sizes that Python computed: the program fails at others, and eager torch runs",
+    "det_topk__auto": "the positions of the largest items of one input are indices of another: contents are no sizes",
+    "det_nonzero__named": "the positions of a mask are indices of another input: contents are no sizes",
+    "quant_pt2e_cnn__auto": "what runs eagerly in the experiment is an exported program with the same guards",
+}
+"""Programs whose experiments are about something else than the operators of the file, with the reason."""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.exists(), reason=f"no programs in {CORPUS}: set SHAPEINF_CONFORMANCE")
 def test_no_verdict_contradicts_the_experiments_of_torch() -> None:
-    contradictions = []
+    contradictions: list[tuple[str, ...]] = []
+    counts: Counter[tuple[str, str]] = Counter()
     for name, record in json.loads((CORPUS / "guards.json").read_text())["programs"].items():
         path = CORPUS / "dev" / f"{name}.pt2"
-        if not path.exists() or name in BAKED:
+        if not path.exists() or name in OTHERWISE:
             continue
         found = verdicts(path)
         for guard in record["guards"]:
             pair = (guard["verdict"], found.get(guard["text"], ""))
+            counts[pair] += 1
             if pair in NEVER:
                 contradictions.append((name, guard["text"], *pair))
     assert not contradictions
+    artifacts = sum(count for (truth, ours), count in counts.items() if truth == "artefact" and ours)
+    assert counts["artefact", "artifact"] >= 0.9 * artifacts
