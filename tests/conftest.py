@@ -12,6 +12,9 @@ from tests.parts import THOROUGH, is_thorough
 
 collect_ignore = [
     "differential/pnnx/networks.py",  # classes of torch, for the program that records them
+    "differential/torch_export/drawing.py",  # modules of torch, for the program that records their exports
+    "differential/torch_export/kinds.py",
+    "differential/torch_export/running.py",
     "differential/tf/definition_cases.py",  # objects of TensorFlow, for a sweep and for what records a part of it
     "typing/user_script.py",  # registers operators; a test runs it in a process of its own
 ]

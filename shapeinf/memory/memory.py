@@ -58,8 +58,7 @@ class Memory:
     """
 
     timeline: Timeline
-    planned: Collection[Role] = PLANNED
-    """The roles of the buffers that the peak counts and a plan places."""
+    _planned: Collection[Role] = PLANNED
     chosen_at: dict[str, int] | None
     """The sizes for which `order="least"` was chosen; None for the order of the file."""
     _inner: frozenset[str] = frozenset()
@@ -118,7 +117,7 @@ class Memory:
         from shapeinf.memory.peak import Peak
 
         return Peak(
-            self.timeline, self.store, self.planned, labels=self.labels, peak_for=self._peak_for, work=self.work
+            self.timeline, self.store, self._planned, labels=self.labels, peak_for=self._peak_for, work=self.work
         )
 
     def _peak_for(self, ranges: Mapping[str, RangeLike]) -> Peak:
@@ -207,7 +206,7 @@ class Memory:
             sizes,
             alignment=64 if alignment is None else alignment,
             planner=planner or "best",
-            roles=self.planned if roles is None else roles,
+            roles=self._planned if roles is None else roles,
             labels=memory.labels,
             work=memory.work,
         )
@@ -228,7 +227,7 @@ class Memory:
             memory.store,
             sizes,
             alignment=alignment,
-            roles=self.planned if roles is None else roles,
+            roles=self._planned if roles is None else roles,
             labels=memory.labels,
             work=memory.work,
         )
@@ -253,11 +252,18 @@ class Memory:
         """Itself."""
         return self
 
+    @property
+    def planned(self) -> Collection[Role]:
+        """The roles of the buffers that the peak counts and a plan places."""
+        return self._planned
+
     def __reduce__(self) -> Reduced:
         """A pickle has the formula of the peak and the totals."""
         totals = (self.weights, self.inputs, self.outputs, self.activations, self.bodies)
         peak = cast("PickledPeak", self.peak)  # loaded as one
-        return reduce_record(PickledMemory(peak, *totals, self.unsized, self.upper_bounds, self.chosen_at))
+        return reduce_record(
+            PickledMemory(peak, *totals, self.unsized, self.upper_bounds, self.chosen_at, tuple(self._planned))
+        )
 
     def _total(self, role: Role) -> DimSize:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

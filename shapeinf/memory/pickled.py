@@ -29,6 +29,7 @@ class PickledMemory(Pickled):
         unsized: the buffers of unknown size.
         upper_bounds: the upper bounds of the totals by role; None for one without.
         chosen_at: the sizes for which `order="least"` was chosen; None for the order of the file.
+        planned: the roles of the buffers that the peak counts.
     """
 
     peak: PickledPeak
@@ -40,6 +41,7 @@ class PickledMemory(Pickled):
     unsized: tuple[Buffer, ...]
     upper_bounds: dict[Role, int | None]
     chosen_at: dict[str, int] | None
+    planned: tuple[Role, ...]
 
     kind: ClassVar[str] = "memory"
 

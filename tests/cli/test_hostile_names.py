@@ -137,6 +137,7 @@ def commands(path, dim, tensor, folder):
     yield from (["check", path, *more] for more in ([], ["--json"], ["--markdown"], ["--github"]))
     yield ["check", path, "--minShapes", "q:1", "--maxShapes", "q:2"]
     yield from (["explain", path, *more] for more in ([], ["--json"], ["-t", tensor], ["-t", "q"]))
+    yield from (["guards", path, *more] for more in ([], ["--json"], ["--markdown"]))
     yield from (["diff", path, path], ["diff", path, other], ["diff", path, other, "--json"])
     yield from (["bind", path, *more] for more in ([], [f"`{dim}`=4"], ["zz=4"], ["-o", folder / "b.onnx"]))
     yield from (["rebatch", path, *more] for more in ([], ["-o", folder / "r.onnx"], ["--input", "q"]))

@@ -21,6 +21,7 @@ from shapeinf.cli import main
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODEL = str(ROOT / "examples" / "convnet.onnx")
 FIXED = {"rebatch": "fixed.onnx"}
+OTHER = {"guards": str(ROOT / "examples" / "patches.pt2")}
 """Models of commands that do not take `MODEL`."""
 
 REQUIRED = {
@@ -67,7 +68,7 @@ def command_line(name: str, model: str) -> list[str]:
 
 def model_of(name: str, folder: Path) -> str:
     if name not in FIXED:
-        return MODEL
+        return OTHER.get(name, MODEL)
     from shapeinf import bind
 
     bind(MODEL, {"batch": 2, "height": 32, "width": 32}).save(folder / FIXED[name])

@@ -48,7 +48,7 @@ class ArenaMemory(RuntimeMemory):
         timeline, self._graph = find_storages(inference, kernels, outputs=options.outputs)
         self._begin_run(inference, "executorch", timeline, NOTES, work)
         in_arena: dict[Role, bool] = {"input": options.inputs, "activation": True, "output": options.outputs}
-        self.planned = tuple([role for role, is_planned in in_arena.items() if is_planned])
+        self._planned = tuple([role for role, is_planned in in_arena.items() if is_planned])
 
     def _with_inference(self, inference: Inference) -> Memory:
         return ArenaMemory(inference, self.options, work=self.work)
@@ -69,7 +69,7 @@ class ArenaMemory(RuntimeMemory):
             return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
         memory = self._memory_for(as_sizes(sizes or {}))
         assert isinstance(memory, ArenaMemory)
-        return memory._plan(sizes or {}, alignment or self.alignment, roles or self.planned)
+        return memory._plan(sizes or {}, alignment or self.alignment, roles or self._planned)
 
     def _plan(self, sizes: Mapping[str, int], alignment: int, roles: Collection[Role]) -> Plan:
         buffers = [buffer for buffer in self.timeline.buffers if buffer.role in roles]
@@ -92,7 +92,7 @@ class ArenaMemory(RuntimeMemory):
         store = SizeQuery(self.store, self.labels).bind(sizes)
         known = {buffer.name: _largest_bytes(store, buffer) for buffer in buffers}
         others = attrs.evolve(self.timeline, buffers=tuple([b for b in buffers if known[b.name] is None]))
-        rest = required_bytes(others, self.store, sizes, self.planned, self.labels, Budget(self.work))
+        rest = required_bytes(others, self.store, sizes, self._planned, self.labels, Budget(self.work))
         needs = {buffer.name: need for buffer, need in rest}
         missing = [b for b in buffers if isinstance(needs.get(b.name), str)]
         names = dict.fromkeys(name for buffer in missing for name in self._unbounded_dims(store, buffer))
