@@ -15,6 +15,7 @@ from opdefs.pnnx.spatial import (
     spatial_values,
     split_axes,
 )
+from opdefs.rules.operands import is_unit
 from opdefs.rules.window import Window, transposed_window_size, windows
 from shapeinf.expr import DimSize
 from shapeinf.graph import InputContents
@@ -118,7 +119,7 @@ def _adaptive_shape(
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
     requested = requested_sizes(c, output_size, "output_size", rank)
-    if not may_be_mean or any(size != 1 for size in requested):
+    if not may_be_mean or not all(map(is_unit, requested)):
         require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     if c.op_def.dialect == "pnnx" and rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
         requested = [size if new == 0 else new for size, new in zip(sizes, requested, strict=True)]
