@@ -72,7 +72,11 @@ def steps() -> Iterator[Step]:
         "save", (*shapeinf, "infer", "examples/convnet.onnx", "-o", "annotated.onnx"), writes=("annotated.onnx",)
     )
     yield Step("check", (*shapeinf, "check", "examples/convnet.onnx", "examples/decoder.onnx"))
-    yield Step("sarif", (*shapeinf, "check", "examples", "--sarif"), prints='"version": "2.1.0"')
+    yield Step(
+        "sarif",
+        (*shapeinf, "check", "examples/convnet.onnx", "examples/squeezenet.nnef", "--sarif"),
+        prints='"version": "2.1.0"',
+    )
     yield Step("explain", (*shapeinf, "explain", "examples/convnet.onnx", "joined.2"), prints="height")
     yield Step("memory", (*shapeinf, "memory", "examples/convnet.onnx", "--bind", "batch=1,height=256,width=256"))
     yield Step("cost", (*shapeinf, "cost", "examples/convnet.onnx"), prints="Conv")
