@@ -61,7 +61,9 @@ def arithmetic_of_numbers(
     if b is not None or b_ is not None:
         operands.append(read_operand(c, b, b_, "b", ("b",)))
     if name in ("floor_divide", "remainder") and all(operand.value.elements == (0,) for operand in operands):
-        raise c.unknowable("the exported program divides 0 by 0, but the size that this stands for may have been known")
+        # The program fails here; eager torch may run, if the size that the quotient stands for was known to it.
+        c.store.add_disjunction("0 // 0 is another known size", c.source("the program divides 0 by 0"))
+        raise c.unknowable("the program divides 0 by 0")
     return contents(c, name, result_type(c, name, tuple(operands)), SCALAR, tuple(operands))
 
 

@@ -16,10 +16,11 @@ from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.engine.session import rerun
 from shapeinf.engine.traced import includes_traced_sizes
 from shapeinf.errors import ShapeError, Source
-from shapeinf.expr import Dimension, DimSize
+from shapeinf.expr import Dimension, DimSize, Scope
 from shapeinf.formats import FORMATS
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import UNUSED, DeclaredType, Graph, Node
+from shapeinf.guards import GuardReport, examine_guards
 from shapeinf.guards.conditions import DimCondition, read_guards
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
@@ -29,6 +30,9 @@ from shapeinf.solver.sampling import Binding, typical_bindings
 
 STEPS_PER_SIZE = 100
 """The steps of a budget for a size of one dim, and for a constraint: the types that change with it."""
+
+SHARE_OF_GUARDS = 4
+"""The part of the remaining budget that the examination of guards may take, as a divisor."""
 
 MAX_EXAMPLES = 64
 """The most bindings of symbols that a check tests."""
@@ -189,25 +193,30 @@ class CheckedModel:
             self._runs[key] = violations is not None and self._violated.issuperset((v.code, v.node) for v in violations)
         return self._runs[key]
 
+    @cached_property
+    def guard_report(self) -> GuardReport | None:
+        """The verdicts on the guards of an exported program; None for a model without guards."""
+        session = self.result.engine.session
+        if session is None or FORMATS.input_guards(self.graph) is None:
+            return None
+        return examine_guards(session, self.budget.remaining // SHARE_OF_GUARDS)
+
     def _guards_accept(self, binding: Binding) -> bool:
         """Whether no guard of an exported program is known to refuse these sizes."""
-        axes = {name: try_evaluate(d, binding) for name, d in self._axes.items()}
-        sizes = {name: size for name, size in axes.items() if size is not None}
-        return all(guard.holds(sizes) is not False for guard in self._guards)
+        axes, guards = self._guards
+        evaluated = {name: try_evaluate(d, binding) for name, d in axes.items()}
+        sizes = {name: size for name, size in evaluated.items() if size is not None}
+        return all(guard.holds(sizes) is not False for guard in guards)
 
     @cached_property
-    def _guards(self) -> list[DimCondition]:
-        inputs = FORMATS.input_guards(self.graph)
-        return [] if inputs is None else read_guards(inputs)
-
-    @cached_property
-    def _axes(self) -> dict[str, DimSize]:
-        """The axes that guards name, and their sizes; none for a model without guards."""
+    def _guards(self) -> tuple[dict[str, DimSize], list[DimCondition]]:
+        """The sizes of the axes that guards name, and the guards; nothing for a model without guards."""
         inputs = FORMATS.input_guards(self.graph)
         if inputs is None:
-            return {}
+            return {}, []
         shapes = {name: self.result.tensors[name].shape.dims or () for name in inputs.axes}
-        return {label: d for name, dims in shapes.items() for label, d in zip(inputs.axes[name], dims, strict=False)}
+        axes = {label: d for name, dims in shapes.items() for label, d in zip(inputs.axes[name], dims, strict=False)}
+        return axes, [guard for guard in read_guards(inputs, Scope()) if guard is not None]
 
     @cached_property
     def _violated(self) -> set[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 import attrs
@@ -40,15 +40,6 @@ class Connective:
 
 
 Condition = Relation | Connective
-
-
-def relations_of(condition: Condition) -> Iterator[Relation]:
-    """All relations in a condition."""
-    if isinstance(condition, Relation):
-        yield condition
-    else:
-        for part in condition.parts:
-            yield from relations_of(part)
 
 
 @attrs.frozen

@@ -68,14 +68,6 @@ class DimRelation(NamedTuple):
             return DimRelation(self.left, opposite, self.right).negations()
         return [[Comparison("<=", self.left, self.right)]]
 
-    def comparison(self) -> Comparison | None:
-        """The relation as one that constraints can express."""
-        return (
-            None
-            if self.operator == "!="
-            else Comparison("==" if self.operator == "==" else "<=", self.left, self.right)
-        )
-
     def symbols(self) -> set[Dimension]:
         """The symbols of both sides."""
         return {s for side in (self.left, self.right) if isinstance(side, Dimension) for s in side.symbols()}
@@ -121,27 +113,23 @@ class DimCondition(NamedTuple):
         return parts[0] if len(parts) == 1 and self.operator != "not" else (self.operator, parts)
 
     def comparisons(self) -> list[Comparison]:
-        """The parts that hold whenever the condition does and that constraints can express."""
-        if self.operator != "and":
-            return []
-        inner = [part.comparisons() for part in self.parts if isinstance(part, DimCondition)]
-        own = [part.comparison() for part in self.parts if isinstance(part, DimRelation)]
-        return [*filter(None, own), *(comparison for part in inner for comparison in part)]
+        """What holds whenever the condition does, as far as constraints can express it."""
+        parts = [part.ways() for part in self.parts] if self.operator == "and" else [self.ways()]
+        return [comparison for ways in parts if len(ways) == 1 for comparison in ways[0]]
 
     def symbols(self) -> set[Dimension]:
         """The symbols of all relations."""
         return {symbol for part in self.parts for symbol in part.symbols()}
 
 
-def read_guards(inputs: InputGuards) -> list[DimCondition]:
-    """The conditions of all guards that are conditions on sizes."""
-    scope = Scope()
-    conditions = []
+def read_guards(inputs: InputGuards, scope: Scope) -> list[DimCondition | None]:
+    """The condition of each guard in the dims of a scope; None for one that is no condition on sizes."""
+    conditions: list[DimCondition | None] = []
     for guard in inputs.guards:
         try:
-            conditions += [] if guard.condition is None else [read_condition(guard.condition, scope)]
+            conditions.append(None if guard.condition is None else read_condition(guard.condition, scope))
         except DimSyntaxError:
-            continue
+            conditions.append(None)
     return conditions
 
 

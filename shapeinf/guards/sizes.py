@@ -24,7 +24,7 @@ class SizeChoices:
     Args:
         declared: the size that the program declares for each axis, in symbols.
         example: the size of each axis in the example.
-        symbols: the symbol that each symbol's example is computed from, by its name.
+        constants: the numbers in guards and requirements; sizes around them are tried.
     """
 
     def __init__(self, declared: Mapping[str, DimSize], example: Sizes, constants: Iterable[int]) -> None:

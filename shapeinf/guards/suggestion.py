@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 from shapeinf.constraints.congruences import Congruence
+from shapeinf.contract import Precondition
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph.guards import InputGuards
 from shapeinf.lattice import ShapeStore
 
+SINGLE = ("value", "range", "divisibility")
+"""The kinds of requirements on one axis that `Dim` expresses."""
 
-def dynamic_shapes(inputs: InputGuards, store: ShapeStore) -> str:
+
+def dynamic_shapes(inputs: InputGuards, store: ShapeStore, preconditions: Sequence[Precondition]) -> str:
     """The dims of all inputs as Python; the constraints of a store are those of the operators.
 
-    An axis that the operators fix is not listed; `Dim.AUTO` stands for a size that `Dim` cannot express.
+    An axis that the operators fix is not listed; `Dim.AUTO` stands for a size that `Dim` cannot express, since a
+    precondition relates it to others.
     """
-    names: dict[DimSize, str] = {}
+    related = {store.canon(s) for p in preconditions if p.kind not in SINGLE for s in p.free_symbols}
+    names: dict[DimSize, str] = dict.fromkeys(related, "Dim.AUTO")
     entries = []
     for name, axes in inputs.axes.items():
         dims = {number: _dim_text(axis, store, names) for number, axis in enumerate(axes) if axes != (name,)}

@@ -139,7 +139,7 @@ def test_check_reports_missing_guards_and_counts_those_that_nothing_needs() -> N
     found = [d for d in check(infer_shapes(table_lookup(), declared="check")) if d.code == "C107"]
     assert found[0].severity == "warning" and "required by aten.add.Tensor" in found[0].because
     bound = table_lookup("L['x'].size()[0] != 1", "L['x'].size()[0] != 3", sizes=("s0", 24, 8))
-    (note,) = [d for d in check(infer_shapes(bound, declared="check")) if d.code == "C107"]
+    (note,) = [d for d in check(infer_shapes(bound, declared="check")) if d.code == "C108"]
     assert note.severity == "note" and note.message.startswith("2 guards refuse sizes that the operators accept")
 
 

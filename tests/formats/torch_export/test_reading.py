@@ -124,6 +124,24 @@ def test_an_integer_argument_is_a_size() -> None:
     assert str(infer_shapes(data, values={"n": 5}).tensors["y"]) == "float32[5, 2]"
 
 
+def test_sizes_at_which_a_program_divides_0_by_0_are_not_decided() -> None:
+    """Python raises ZeroDivisionError there; eager torch may run, as of a window that is larger than its image."""
+    top = graph(
+        ["x"],
+        [
+            node("torch.ops.aten.sym_size.int", {"self": "x", "dim": 0}, number("n")),
+            node("_operator.floordiv", {"a": number("n"), "b": 8}, number("windows")),
+            node("_operator.floordiv", {"a": number("windows"), "b": number("windows")}, number("m")),
+            node("torch.ops.aten.zeros.default", {"size": {"as_sym_ints": [{"as_name": "m"}]}}, "y"),
+        ],
+        ["y"],
+        tensors={"x": tensor(symbol("s0")), "y": tensor(1)},
+        numbers={name: symbol("s0") for name in ("n", "windows", "m")},
+    )
+    contract = infer_shapes(json.dumps(program(top)).encode(), declared="ignore").contract
+    assert [contract.check(x_0=size).verdict for size in (4, 9)] == [None, True]
+
+
 def test_messages_have_the_line_of_the_source() -> None:
     data = flattening()
     data["graph_module"]["graph"]["nodes"][1] = node(
