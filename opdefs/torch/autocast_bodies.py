@@ -14,31 +14,12 @@ from shapeinf.graph import Graph, InputReference, Node, NodeKind
 AUTOCAST = "torch.autocast"
 """The operator of a conversion."""
 
-_LOWERED = frozenset(
-    (
-        *(
-            "linear",
-            "matmul",
-            "mm",
-            "bmm",
-            "addmm",
-            "baddbmm",
-            "addbmm",
-            "linalg_vecdot",
-            "scaled_dot_product_attention",
-        ),
-        *(
-            "conv1d",
-            "conv2d",
-            "conv3d",
-            "convolution",
-            "conv_transpose1d",
-            "conv_transpose2d",
-            "conv_transpose3d",
-            "prelu",
-        ),
-    )
+_PRODUCTS = (
+    *("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "addbmm"),
+    *("linalg_vecdot", "scaled_dot_product_attention"),
 )
+_CONVOLUTIONS = ("convolution", *(f"conv{kind}{rank}d" for kind in ("", "_transpose") for rank in (1, 2, 3)))
+_LOWERED = frozenset((*_PRODUCTS, *_CONVOLUTIONS, "prelu"))
 """The functions that take their floats in the lower type."""
 
 

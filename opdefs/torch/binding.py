@@ -55,7 +55,7 @@ def bind_kind(kind: NodeKind, rule: Rule | None, count: int) -> tuple[NodeKind, 
         return kind, tuple(range(count))
     if rule is None:
         written = {name: value for name, value in kind.attrs.items() if not _is_reference(value)}
-        return BoundKind(kind.op, kind.domain, _drop_numbers(written)), tuple(range(count))
+        return BoundKind(kind.op, kind.domain, _literals(written)), tuple(range(count))
     schema = find_schema(kind.op)
     table = function_table()
     entry = table.entries.get(kind.op, FunctionEntry("", {}, frozenset()))
@@ -178,12 +178,13 @@ def _is_reference(value: object) -> bool:
     return isinstance(value, InputReference)
 
 
-def _drop_numbers(written: Mapping[str, object]) -> dict[str, object]:
-    """The attributes of an operator without a rule: literals only."""
-    return {name: value for name, value in written.items() if not _has_contents(value)}
+def _literals(written: Mapping[str, object]) -> dict[str, object]:
+    """The attributes of an operator without a rule: those that refer to no input."""
+    return {name: value for name, value in written.items() if not _refers_to_input(value)}
 
 
-def _has_contents(value: object) -> bool:
+def _refers_to_input(value: object) -> bool:
+    """Whether an argument is an input or its contents, or a list with one."""
     if isinstance(value, tuple):
-        return any(map(_has_contents, value))
+        return any(map(_refers_to_input, value))
     return isinstance(value, (InputContents, InputReference))

@@ -25,19 +25,8 @@ _FUNCTIONS = {
 """Functions of expressions by their names in programs."""
 
 _OPERATORS = (
-    "add",
-    "sub",
-    "mul",
-    "pow",
-    "lshift",
-    "rshift",
-    "neg",
-    "and_",
-    "or_",
-    "floordiv",
-    "truediv",
-    "mod",
-    "trunc",
+    *("add", "sub", "mul", "pow", "lshift", "rshift", "neg", "and_", "or_"),
+    *("floordiv", "truediv", "mod", "trunc"),
 )
 _SYMBOLIC = ("sym_max", "sym_min", "sym_int", "sym_sqrt", "_sym_sqrt")
 

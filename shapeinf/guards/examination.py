@@ -49,7 +49,9 @@ def examine_guards(session: Session, work: int = WORK) -> GuardReport:
     graph = session.compiled.graph
     inputs = FORMATS.input_guards(graph)
     if inputs is None:
-        raise ShapeInferenceError("the model has no guards: only programs of torch.export state them")
+        read_from = FORMATS.format_of(graph)
+        title = graph.dialect if read_from is None else read_from.title
+        raise ShapeInferenceError(f"the model has no guards: a model of {title} states none")
     return _Examination(inputs, _opened(session, inputs), work).report()
 
 

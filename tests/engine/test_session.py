@@ -30,7 +30,7 @@ def creators(name: str) -> set[str]:
 def test_only_sessions_and_bodies_create_inferences() -> None:
     assert creators("Inference") == {"engine/session.py", "engine/bodies.py"}
     runtimes = "memory/runtimes/onnxruntime/node_inference.py"  # of a single node, as a session infers it
-    guards = "guards/report.py"  # of the model whose axes are all free
+    guards = "guards/examination.py"  # of the model whose axes are all free
     assert creators("Session") == {"api.py", guards, runtimes}
 
 
