@@ -6,11 +6,12 @@ from opdefs.pnnx.expression_contents import contents
 from opdefs.pnnx.expression_types import Operand as FormedOperand
 from opdefs.pnnx.expression_types import result_type
 from opdefs.pnnx.names import function_name
+from opdefs.rules.contents.elements import INDEX_TYPES, known_dims
 from opdefs.rules.operands import require_broadcast_to
 from opdefs.torch.dialect import torch
 from opdefs.torch.operands import Numbers, read_operand
 from opdefs.torch.schemas import with_tensors
-from shapeinf.lattice import PartialTensor
+from shapeinf.lattice import ChosenIndices, PartialTensor
 from shapeinf.ops import InferenceContext, Operand
 
 UNARY = (
@@ -73,9 +74,26 @@ def arithmetic(
         shape = first.value.shape
         require_broadcast_to(c, second.value.shape, shape, "other must broadcast to the shape of self")
         dtype = first.dtype
+    if isinstance(first.value, ChosenIndices) or isinstance(second.value, ChosenIndices):
+        return _choose(c, name, PartialTensor(dtype, shape, None), first.value, second.value)
     if alpha != 1 or rounding_mode == "trunc":
         return PartialTensor(dtype, shape, None)
     return contents(c, name, dtype, shape, (first, second))
+
+
+def _choose(c: InferenceContext, name: str, result: PartialTensor, a: PartialTensor, b: PartialTensor) -> PartialTensor:
+    """The result of arithmetic on indices that data chooses: such indices if it has integers.
+
+    Quotients and remainders of a positive number have a known range, as the rows and columns of indices into matrices.
+    """
+    if result.dtype not in INDEX_TYPES:
+        return result
+    known = known_dims(b) or (None,)
+    size, divisor = a.size if isinstance(a, ChosenIndices) else None, known[0]
+    if size is None or len(known) > 1 or divisor is None or c.prove_le(1, divisor) is not True:
+        return ChosenIndices(result.dtype, result.shape, None)
+    sizes = {"floor_divide": (size + divisor - 1) // divisor, "remainder": divisor, "fmod": divisor}
+    return ChosenIndices(result.dtype, result.shape, sizes.get(name))
 
 
 def _is_in_place(op: str) -> bool:
