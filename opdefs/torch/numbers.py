@@ -50,10 +50,10 @@ def arithmetic_of_numbers(
     operands = [read_operand(c, a, a_, "a", ("a",))]
     if b is not None or b_ is not None:
         operands.append(read_operand(c, b, b_, "b", ("b",)))
-    if name in ("floor_divide", "remainder") and all(operand.value.elements == (0,) for operand in operands):
+    if name in ("floor_divide", "remainder") and operands[1].value.elements == (0,):
         # The program fails here; eager torch may run, if the size that the quotient stands for was known to it.
-        c.store.add_disjunction("0 // 0 is another known size", c.source("the program divides 0 by 0"))
-        raise c.unknowable("the program divides 0 by 0")
+        c.store.add_disjunction("the quotient is another known size", c.source("the program divides by 0"))
+        raise c.unknowable("the program divides by 0")
     if name == "floor_divide":
         quotient = _symbolic_quotient(c, *(to_dim(o.value.elements[0]) if o.value.elements else None for o in operands))
         if quotient is not None:

@@ -11,6 +11,7 @@ from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
+from shapeinf.contract.traced import Trace, trace_of
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.cases import Cases
 from shapeinf.engine.diagnostics import certain_violations, violations
@@ -140,12 +141,19 @@ class Contract:
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes of dims; names that are no identifiers go into the mapping.
 
-        The graph is inferred again with these sizes, so that every constraint is checked. Raises UnknownNameError for a
-        dim that no input has.
+        The graph is inferred again with these sizes, so that every constraint is checked. A program that was traced is
+        asked about the module that it was traced from: see `traced`. Raises UnknownNameError for a dim that no input
+        has.
         """
         binding = as_sizes({**(sizes or {}), **more})
         with pause_garbage_collection():
-            return self._contract_for(binding)._check(binding)
+            contract = self._contract_for(binding)
+            return contract._check(binding, contract._trace)
+
+    def check_program(self, sizes: Mapping[str, int]) -> Answer:
+        """As `check`, about a traced program itself."""
+        with pause_garbage_collection():
+            return self._contract_for(sizes)._check(sizes)
 
     def _contract_for(self, sizes: Mapping[str, int]) -> Contract:
         """The contract of the inference that holds for these sizes."""
@@ -157,12 +165,19 @@ class Contract:
         inference = self._contract_for(sizes)._infer(sizes) if sizes else self._inference
         return self if isinstance(inference, Answer) else Contract(inference, self.work)
 
-    def _check(self, sizes: Mapping[str, int]) -> Answer:
+    @cached_property
+    def _trace(self) -> Trace | None:
+        return trace_of(self._inference)
+
+    def _check(self, sizes: Mapping[str, int], trace: Trace | None = None) -> Answer:
         if self._schema_violations:
             return Answer(False, self._schema_violations)
-        inference = self._infer(sizes)
+        inference = self._infer(sizes, trace=trace)
         if isinstance(inference, Answer):
             return inference
+        guard = None if trace is None else trace.checked_guard(inference)
+        if guard is not None:
+            return Answer(None, (f"the exported module may have checked {guard.text}",))
         if any(not step.operation.known for step in inference.compiled.steps):
             return Answer(None, ("an operator without a rule may have preconditions",))
         bound = Contract(inference, self.work)
@@ -176,7 +191,9 @@ class Contract:
         """Why no runtime loads the model, whatever its sizes; see `SchemaViolations`."""
         return tuple(_format_diagnostic(violation.diagnostic) for violation in SchemaViolations(self._inference))
 
-    def _infer(self, sizes: Mapping[str, int], budget: Budget | None = None) -> Inference | Answer:
+    def _infer(
+        self, sizes: Mapping[str, int], budget: Budget | None = None, trace: Trace | None = None
+    ) -> Inference | Answer:
         """The inference with these sizes; or the answer, where a constraint is violated, or may be."""
         store = self._inference.initial_store.copy()
         try:
@@ -188,7 +205,9 @@ class Contract:
         broken = list(violations(inference))
         errors = tuple(_format_diagnostic(diagnostic) for diagnostic, certain in broken if certain)
         if errors:
-            return Answer(False, errors)
+            failed = [diagnostic.node for diagnostic, certain in broken if certain]
+            guard = None if trace is None else trace.doubt(inference, failed)
+            return Answer(False, errors) if guard is None else Answer(None, (f"without {guard.text}: {errors[0]}",))
         if broken:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))
         return inference

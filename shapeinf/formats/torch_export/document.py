@@ -63,6 +63,7 @@ class Program:
         guards: the lines of guards.
         torch_version: the version that wrote the program.
         schema_version: major and minor.
+        module_checks: whether a part of the exported module is a program that was exported before: it checks guards.
         argument_names: the names of the parameters of `forward`.
     """
 
@@ -73,6 +74,7 @@ class Program:
     guards: Sequence[str]
     torch_version: str
     schema_version: tuple[int, int]
+    module_checks: bool
 
 
 def parse_json(text: bytes, source: str) -> Any:
@@ -109,7 +111,14 @@ def read_program(data: object) -> Program:
         [text(guard, "a guard") for guard in guards],
         text(program.get("torch_version") or "", "torch_version"),
         (major, minor),
+        any(map(_is_check, listed(module.get("module_call_graph") or (), "module_call_graph"))),
     )
+
+
+def _is_check(call: object) -> bool:
+    """Whether an entry of the calls of modules is the function in which torch checks the guards of a program."""
+    path = mapping(call, "a call of a module").get("fqn")
+    return isinstance(path, str) and path.rpartition(".")[2] == "_guards_fn"
 
 
 def _range(value: object) -> tuple[int | None, int | None]:
