@@ -69,11 +69,11 @@ def _transform(c: InferenceContext, x: Shape, s: object, dim: object) -> TensorT
     dims = list(x.dims)
     for position, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
         dims[axis] = _length(c, dims[axis], size, last=position == len(axes) - 1)
-    doubt_empty_transform(c, [d for i, d in enumerate(x.dims) if i not in axes])
+    leave_empty_undecided(c, [d for i, d in enumerate(x.dims) if i not in axes])
     return TensorType(dtype, Shape(dims))
 
 
-def doubt_empty_transform(c: InferenceContext, others: Sequence[DimSize]) -> None:
+def leave_empty_undecided(c: InferenceContext, others: Sequence[DimSize]) -> None:
     """Leave open whether torch transforms a tensor without elements, by its other axes: with MKL, it does not."""
     if 0 in others:
         reason = "some builds of torch transform no tensor without elements"

@@ -51,15 +51,15 @@ def _require_whole_parts(c: InferenceContext, x: Sequence[DimSize], rest: list[D
     No product of parts exceeds its axis, so that all are equal if those of all axes are, and no axis is empty.
     """
     parts: list[tuple[DimSize, int]] = []
-    left = list(wanted)
+    remaining = list(wanted)
     for d in wanted:
         k = constant_divisor(d)
-        n = None if k is None or k not in left else next((size for size in rest if size // k == d), None)
+        n = None if k is None or k not in remaining else next((size for size in rest if size // k == d), None)
         if k is not None and n is not None:
             parts.append((n, k))
-            left.remove(k)
-            left.remove(d)
-    if not left and len(parts) == len(rest) and all(c.store.bounds(size)[0] >= 1 for size in x):
+            remaining.remove(k)
+            remaining.remove(d)
+    if not remaining and len(parts) == len(rest) and all(c.store.bounds(size)[0] >= 1 for size in x):
         for n, k in parts:
             c.divisible(n, k, COUNT)
 

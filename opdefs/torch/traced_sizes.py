@@ -61,7 +61,7 @@ def _compute(node: Node, shapes: Mapping[str, Sequence[int]], numbers: Mapping[s
     function = _FUNCTIONS.get(node.op)
     if function is None:
         return None
-    operands = [numbers.get(name) if name else None for name in node.inputs]
+    operands: list[object] = [numbers.get(name) if name else None for name in node.inputs]
     for at, name in enumerate(("a", "b")):
         written = node.kind.attrs.get(name)
         if written is not None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from threading import RLock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
 from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_html, contract_lines, contract_text
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
-from shapeinf.contract.traced import Trace, trace_of
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.cases import Cases
 from shapeinf.engine.diagnostics import certain_violations, violations
@@ -22,12 +21,16 @@ from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
+from shapeinf.formats import FORMATS
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
+
+if TYPE_CHECKING:
+    from shapeinf.contract.traced import Trace
 
 STEPS_PER_RUN = 1000
 """The cost of an inference at other sizes, in steps of a budget, without its nodes."""
@@ -141,9 +144,9 @@ class Contract:
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes of dims; names that are no identifiers go into the mapping.
 
-        The graph is inferred again with these sizes, so that every constraint is checked. A program that was traced is
-        asked about the module that it was traced from: see `traced`. Raises UnknownNameError for a dim that no input
-        has.
+        The graph is inferred again with these sizes, so that every constraint is checked. For a traced program, the
+        answer is that of the module that was traced: see `contract.traced`. Raises UnknownNameError for a dim that no
+        input has.
         """
         binding = as_sizes({**(sizes or {}), **more})
         with pause_garbage_collection():
@@ -167,7 +170,12 @@ class Contract:
 
     @cached_property
     def _trace(self) -> Trace | None:
-        return trace_of(self._inference)
+        inputs = FORMATS.input_guards(self._inference.compiled.graph)
+        if inputs is None:
+            return None
+        from shapeinf.contract.traced import Trace  # reading guards needs the solver
+
+        return Trace(inputs, self._inference)
 
     def _check(self, sizes: Mapping[str, int], trace: Trace | None = None) -> Answer:
         if self._schema_violations:
@@ -206,7 +214,7 @@ class Contract:
         errors = tuple(_format_diagnostic(diagnostic) for diagnostic, certain in broken if certain)
         if errors:
             failed = [diagnostic.node for diagnostic, certain in broken if certain]
-            guard = None if trace is None else trace.doubt(inference, failed)
+            guard = None if trace is None else trace.excusing_guard(inference, failed)
             return Answer(False, errors) if guard is None else Answer(None, (f"without {guard.text}: {errors[0]}",))
         if broken:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))

@@ -1,4 +1,4 @@
-"""What a traced program says of the module that it was exported from, at sizes that its guards exclude.
+"""Failures of a traced program that may not be failures of the module it was exported from.
 
 An exporter runs a module once. Where two sizes are equal in that run, the program may compute one of them in place of
 the other, or have a number; a guard states that they are equal. At sizes that break the guard the module may run where
@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterator, Mapping
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract.conditions import DimCondition, DimRelation, read_guards
 from shapeinf.engine.diagnostics import certain_violations
-from shapeinf.engine.inference import Inference
+from shapeinf.engine.inference import Inference, Refine
 from shapeinf.engine.session import rerun
-from shapeinf.expr import Dimension
-from shapeinf.formats import FORMATS
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph.guards import Guard, InputGuards
 from shapeinf.lattice import SCALAR, PartialTensor, TensorType
 
@@ -24,12 +23,6 @@ Sizes = Mapping[str, int]
 
 POINTS = 3
 """Other sizes at which a computed number and a side of an equation must agree, to be taken for the same size."""
-
-
-def trace_of(inference: Inference) -> Trace | None:
-    """The trace that a model is; None for a model without guards."""
-    inputs = FORMATS.input_guards(inference.compiled.graph)
-    return None if inputs is None else Trace(inputs, inference)
 
 
 class Trace:
@@ -48,7 +41,7 @@ class Trace:
         sizes = self._sizes(inference)
         return next((g for g, c in self.conditions if c is not None and g.checked and c.holds(sizes) is False), None)
 
-    def doubt(self, inference: Inference, failed: Collection[str]) -> Guard | None:
+    def excusing_guard(self, inference: Inference, failed: Collection[str]) -> Guard | None:
         """The guard for which the failures of these nodes may not be failures of the module; None where one is."""
         sizes = self._sizes(inference)
         broken = [
@@ -93,7 +86,7 @@ class Trace:
         return names
 
     def _replacements(self, sizes: Sizes, equation: DimRelation) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """The numbers that the program computes for one side of an equation, each with the number for the other side."""
+        """The numbers that the program computes for each side of an equation, each with that for the other side."""
         left, right = equation.left, equation.right
         return self._replacement(sizes, left, right), self._replacement(sizes, right, left)
 
@@ -114,8 +107,7 @@ class Trace:
 
         def replace(fresh: Inference) -> None:
             for name, number in numbers.items():
-                type_ = PartialTensor("int64", SCALAR, (number,))
-                fresh.refiners[self.compiled.slots[name]] = lambda table_of, _, __, type_=type_: table_of.table.add(type_)
+                fresh.refiners[self.compiled.slots[name]] = _constant(number)
 
         return bool(certain_violations(rerun(inference, inference.initial_store.copy(), replace, assume=False)))
 
@@ -125,6 +117,11 @@ class Trace:
         shapes = {name: [sizes.get(label, 0) for label in labels] for name, labels in self.inputs.axes.items()}
         numbers = {} if dialect is None else dialect.compute_sizes(self.compiled.graph, shapes)
         return {name: number for name, number in numbers.items() if isinstance(number, int)}
+
+
+def _constant(number: int) -> Refine:
+    """What has a value be a number, whatever its node computes."""
+    return lambda inference, _, __: inference.table.add(PartialTensor("int64", SCALAR, (number,)))
 
 
 def _relations(condition: DimCondition) -> Iterator[DimRelation]:

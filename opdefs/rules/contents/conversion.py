@@ -61,7 +61,8 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
     if isinstance(x, Progression):
         return convert_progression(x, dtype)
     if isinstance(x, ChosenIndices):
-        return x.with_type(dtype, x.shape) if dtype in INDEX_TYPES else PartialTensor(dtype, x.shape, None)
+        keeps = dtype in INDEX_TYPES
+        return ChosenIndices(dtype, x.shape, x.size) if keeps else PartialTensor(dtype, x.shape, None)
     if KINDS.get(dtype) in ("handle", "quantized"):  # which have no arrays
         return PartialTensor(dtype, x.shape, None)
     if dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
