@@ -221,15 +221,15 @@ class _Parser:
         rest: list[tuple[str, int, Thunk]] = []
         while sign := self._take(*operators):
             position = self.tokens[self.at - 1][2]
-            if sign == "^" and self._has_large_number_beside():
+            if sign == "^" and self._joins_large_number():
                 raise DimSyntaxError(self.text, position, _PRODUCT)
             rest.append((_EXACTLY if sign == "/" and not self.roundings else sign, position, operand()))
         return (lambda: self._fold(first(), rest)) if rest else first
 
-    def _has_large_number_beside(self) -> bool:
+    def _joins_large_number(self) -> bool:
         """Whether a number from 2 on is an operand of the last operator: `h^2` may be a power or a maximum."""
-        beside = (self.tokens[i] for i in (self.at - 2, self.at) if 0 <= i < len(self.tokens))
-        return any(kind == "int" and value not in ("0", "1") for kind, value, _ in beside)
+        operands = (self.tokens[i] for i in (self.at - 2, self.at) if 0 <= i < len(self.tokens))
+        return any(kind == "int" and value not in ("0", "1") for kind, value, _ in operands)
 
     def _fold(self, value: Term, rest: list[tuple[str, int, Thunk]]) -> Term:
         for sign, position, operand in rest:
