@@ -6,7 +6,8 @@ from typing import Any
 
 import attrs
 
-from shapeinf.formats.registry import Candidate, Format, SignatureOptions, command_line
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.registry import Candidate, Format, SignatureOptions, Target, command_line
 from shapeinf.graph import Graph
 
 IDENTIFIER = b"TFL3"
@@ -56,6 +57,12 @@ def _read(model: Any, options: TfliteOptions) -> Graph:
     return reader.read(model, options.signature, options.member)
 
 
+def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    from shapeinf.formats.tflite import writer
+
+    writer.write(graph, annotation, target)
+
+
 __all__ = ["TFLITE", "TfliteOptions"]
 
 TFLITE = Format(
@@ -63,6 +70,7 @@ TFLITE = Format(
     "TensorFlow Lite",
     _sniff,
     _read,
+    _write,
     options=TfliteOptions,
     is_model_path=_is_model_path,
     is_model_head=_is_head,

@@ -26,6 +26,15 @@ def function_key(index: int) -> FunctionKey:
     return ("", f"subgraph {index}", "")
 
 
+def function_index(key: FunctionKey) -> int:
+    """The subgraph that a function is.
+
+    >>> function_index(function_key(3))
+    3
+    """
+    return int(key[1].rpartition(" ")[2])
+
+
 class ModelBuilder:
     """Builds the graphs of a file; equal nodes share their kind.
 

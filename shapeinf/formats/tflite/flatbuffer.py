@@ -132,6 +132,11 @@ class Table:
         self._position = position
         self._entries = entries
 
+    @property
+    def slots(self) -> range:
+        """The slots that its vtable has."""
+        return range(len(self._entries))
+
     def field(self, slot: int) -> int:
         """The position of a field; 0 for an absent one."""
         offset = self._entries[slot] if slot < len(self._entries) else 0
@@ -145,6 +150,15 @@ class Table:
         """A number."""
         at = self.field(slot)
         return self._reader.number(at, wire) if at else default
+
+    def target(self, slot: int) -> int:
+        """The position that a reference has as its target; 0 for an absent one."""
+        at = self.field(slot)
+        return self._reader.offset(at) if at else 0
+
+    def raw(self, slot: int, size: int) -> bytes:
+        """The bytes of a field that is present."""
+        return self._reader.bytes_at(self.field(slot), size)
 
     def integer(self, slot: int, wire: str, default: int = 0) -> int:
         """An integer."""
@@ -212,11 +226,15 @@ class Tables:
         """The number of tables."""
         return self._count
 
-    def __getitem__(self, index: int) -> Table:
-        """A table; IndexError past the end."""
+    def target(self, index: int) -> int:
+        """The position of a table; IndexError past the end."""
         if not 0 <= index < self._count:
             raise IndexError(index)
-        return self._reader.table(self._reader.offset(self._start + 4 * index))
+        return self._reader.offset(self._start + 4 * index)
+
+    def __getitem__(self, index: int) -> Table:
+        """A table; IndexError past the end."""
+        return self._reader.table(self.target(index))
 
     def __iter__(self) -> Iterator[Table]:
         """All tables."""

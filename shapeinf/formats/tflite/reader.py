@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from stat import S_ISREG
 from typing import Any, BinaryIO
@@ -19,24 +19,10 @@ from shapeinf.formats.tflite.builder import ModelBuilder
 from shapeinf.formats.tflite.containers import is_container, open_member
 from shapeinf.formats.tflite.document import Document, read_document
 from shapeinf.formats.tflite.flatbuffer import LimitReachedError, MalformedError
+from shapeinf.formats.tflite.model import TfliteModel
 from shapeinf.formats.tflite.schema import installed_schema
 from shapeinf.formats.tflite.signatures import add_signatures, find_signature
 from shapeinf.graph import Graph
-
-
-@attrs.frozen
-class TfliteModel:
-    """What a graph of a file does not have: see `Graph.model`.
-
-    Args:
-        subgraph: the index of the subgraph that the graph is.
-        names: the values of tensors by subgraph and index.
-        member: the name of the file in an archive; empty for a file of its own.
-    """
-
-    subgraph: int
-    names: Mapping[tuple[int, int], str] = attrs.field(repr=False)
-    member: str = ""
 
 
 def read(model: Any, signature: str | None = None, member: str | None = None) -> Graph:
