@@ -24,6 +24,7 @@ from opdefs.rules.contents.elements import (
     fold_elements,
     integer_operation,
     is_float,
+    logical_not,
     logical_or,
     map_elements,
 )
@@ -45,8 +46,11 @@ from opdefs.tf.logic import select as choose_rows
 from opdefs.tf.logic import select_with_broadcast
 from opdefs.tflite.dialect import tflite
 from opdefs.tflite.operands import matching, of_numbers, plain
+from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import Operand, Value
+
+Shapes = tuple[DeclaredType, ...]
 
 _ADD = numpy_function("add"), lambda a, b: a + b, FloatArithmetic.add, add
 _SUBTRACT = numpy_function("subtract"), lambda a, b: a - b, FloatArithmetic.subtract, subtract
@@ -86,8 +90,9 @@ def equal_extreme(c: TensorFlowContext, a: Value, b: Value) -> PartialTensor:
 
 @tflite("ATAN2", in_place=(0, 1))
 def atan2(c: TensorFlowContext, y: Shape, x: Shape) -> Shape:
-    """[*A], [*B] -> [*broadcast(A, B)]."""
-    return c.broadcast(y, x)
+    """[*S], [*T] of the same rank -> [*S]; the kernel compares ranks alone."""
+    c.require_rank(x, len(y), "x")
+    return y
 
 
 @tflite("FLOOR_DIV", in_place=(0, 1))
@@ -202,13 +207,7 @@ tflite("LOGICAL_OR", in_place=(0, 1))(connective_rule(numpy_broadcast, logical_o
 def not_equal(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: bools."""
     equal: PartialTensor = comparison_rule(numpy_broadcast, EQUAL)(c, plain(x), plain(y))
-    return map_elements("bool", equal.shape, _negate, equal)
-
-
-def _negate(element: Element) -> Element:
-    from opdefs.rules.contents.elements import logical_not
-
-    return logical_not(element)
+    return map_elements("bool", equal.shape, logical_not, equal)
 
 
 @tflite("STABLEHLO_COMPARE")
@@ -218,12 +217,26 @@ def stablehlo_compare(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
 
 
 @tflite("SELECT", in_place=(1, 2))
-def select(c: TensorFlowContext, condition: Value, x: Value, y: Value) -> PartialTensor:
+def select(
+    c: TensorFlowContext, condition: Value, x: Value, y: Value, *, output_shapes: Shapes = ()
+) -> PartialTensor:
     """[*S] or [] or [n], [n, *Q], [n, *Q] -> [n, *Q]; a vector of conditions selects rows. Nothing broadcasts."""
+    stated = _single_elements(c, output_shapes, condition, x, y)
+    if stated is not None:
+        return stated
     shape = condition.shape
     if len(shape) and not (len(shape) == 1 and len(x.shape)):
         c.merge(shape, x.shape, "the condition must be a scalar, or have the shape of x")
     return choose_rows(c, condition, x, y)
+
+
+def _single_elements(c: TensorFlowContext, declared: Shapes, *operands: PartialTensor) -> PartialTensor | None:
+    """The output as the file states it, where it and all operands have one element each; None elsewhere."""
+    dims = declared[0].dims if declared else None
+    alone = all(c.concrete(c.numel(operand.shape)) == 1 for operand in operands)
+    if not alone or dims is None or any(d != 1 for d in dims):
+        return None
+    return PartialTensor(operands[-1].dtype, Shape(1 for _ in dims), None)
 
 
 @tflite("STABLEHLO_SELECT", in_place=(1, 2))
@@ -243,4 +256,10 @@ def stablehlo_clamp(c: TensorFlowContext, low: Shape, x: Shape, high: Shape) -> 
     return x
 
 
-tflite("SELECT_V2", in_place=(1, 2))(select_with_broadcast)
+@tflite("SELECT_V2", in_place=(1, 2))
+def select_v2(
+    c: TensorFlowContext, condition: Value, x: Value, y: Value, *, output_shapes: Shapes = ()
+) -> PartialTensor:
+    """[*C], [*A], [*B] -> [*broadcast(C, A, B)]."""
+    stated = _single_elements(c, output_shapes, condition, x, y)
+    return select_with_broadcast(c, condition, x, y) if stated is None else stated

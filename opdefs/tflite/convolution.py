@@ -7,16 +7,26 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.rules.contents.elements import known_dims
-from opdefs.rules.operands import require_count, require_groups
+from opdefs.rules.operands import is_unit, require_count, require_groups, require_multiple
 from opdefs.rules.reshaping import shape_of_sizes
-from opdefs.rules.window import describe_windows, same_size, truncated_window_size
+from opdefs.rules.window import (
+    ASSUMED_TO_FIT,
+    NOT_NEGATIVE,
+    describe_windows,
+    same_size,
+    truncated_window_size,
+    window_size,
+    window_span,
+)
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from shapeinf.expr import DimSize
+from opdefs.tflite.operands import not_empty
+from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
 BIAS = "the bias must have one value for each output channel"
+EMPTY = "the input must have elements in each image"
 
 
 @attrs.frozen
@@ -66,11 +76,25 @@ def _window_count(
     if padding == "SAME":
         return same_size(size, stride)
     if isinstance(size, int) and isinstance(window, int):
-        reach = size + stride - (window - 1) * dilation - 1
+        reach = size + stride - window_span(window, dilation)
         if reach <= -stride:
-            c.fail("the number of windows must not be negative", size, window)
+            c.fail(NOT_NEGATIVE, size, window)
         return max(reach, 0) // stride
     return truncated_window_size(c, size, window, stride, (0, 0), dilation)
+
+
+def _present_bias(c: TensorFlowContext, bias: Shape | None, outputs: DimSize) -> None:
+    """Require a bias with one value for each output channel."""
+    if bias is None:
+        c.fail("the kernel requires a bias")
+    require_count(c, bias, outputs, BIAS)
+
+
+def _optional_bias(c: TensorFlowContext, bias: Shape | None, position: int, outputs: DimSize) -> None:
+    """Require that a bias that is listed is present, and has one value for each output channel."""
+    if bias is None and len(c.types) > position:
+        c.fail("the bias must be present, or not be listed as an input")
+    require_count(c, bias, outputs, BIAS)
 
 
 @tflite("CONV_2D")
@@ -80,8 +104,11 @@ def conv_2d(
     """[N, H, W, C], [M, h, w, C/groups], bias [M] -> [N, H', W', M]."""
     batch, height, width, channels = c.require_rank(x, 4)
     outputs, h, w, depth = c.require_rank(weights, 4, "the filter")
+    not_empty(c, (height, width, channels, depth), EMPTY)
     require_groups(c, channels, depth, "the input channels must be a multiple of those of the filter")
-    require_count(c, bias, outputs, BIAS)
+    groups = channels if is_unit(depth) else channels // depth
+    require_multiple(c, outputs, groups, "the output channels must be a multiple of the groups")
+    _present_bias(c, bias, outputs)
     strides, dilations = (window.stride_h, window.stride_w), (window.dilation_h_factor, window.dilation_w_factor)
     sizes = window_counts(c, (height, width), (h, w), strides, dilations, window.padding)
     return Shape((batch, *sizes, outputs))
@@ -94,9 +121,10 @@ def depthwise_conv_2d(
     """[N, H, W, C], [1, h, w, C*m], bias [C*m] -> [N, H', W', C*m]."""
     batch, height, width, channels = c.require_rank(x, 4)
     first, h, w, outputs = c.require_rank(weights, 4, "the filter")
+    not_empty(c, (height, width, channels), EMPTY)
     c.merge(first, 1, "the first axis of the filter must have size 1")
     require_groups(c, outputs, channels, "the output channels must be a multiple of the input channels")
-    require_count(c, bias, outputs, BIAS)
+    _optional_bias(c, bias, 2, outputs)
     strides, dilations = (window.stride_h, window.stride_w), (window.dilation_h_factor, window.dilation_w_factor)
     sizes = window_counts(c, (height, width), (h, w), strides, dilations, window.padding)
     return Shape((batch, *sizes, outputs))
@@ -109,8 +137,9 @@ def conv_3d(
     """[N, D, H, W, C], [d, h, w, C, M], bias [M] -> [N, D', H', W', M]."""
     batch, *spatial, channels = c.require_rank(x, 5)
     *kernel, depth, outputs = c.require_rank(weights, 5, "the filter")
+    not_empty(c, (*spatial, channels), EMPTY)
     c.merge(channels, depth, "the input must have the channels of the filter")
-    require_count(c, bias, outputs, BIAS)
+    _optional_bias(c, bias, 2, outputs)
     strides = window.stride_d, window.stride_h, window.stride_w
     dilations = window.dilation_d_factor, window.dilation_h_factor, window.dilation_w_factor
     return Shape((batch, *window_counts(c, spatial, kernel, strides, dilations, window.padding), outputs))
@@ -123,7 +152,7 @@ def transpose_conv(
     """Sizes [4], [M, h, w, C], [N, H, W, C], bias [M] -> the sizes in the first input; no others are computed."""
     outputs, _, _, depth = c.require_rank(weights, 4, "the filter")
     c.merge(c.require_rank(x, 4)[3], depth, "the input must have the channels of the filter")
-    require_count(c, bias, outputs, BIAS)
+    _optional_bias(c, bias, 3, outputs)
     return stated_shape(c, output_shape, 4)
 
 
@@ -134,7 +163,7 @@ def conv_3d_transpose(
     """Sizes [5], [d, h, w, M, C], [N, D, H, W, C], bias [M] -> the sizes in the first input."""
     *_, outputs, depth = c.require_rank(weights, 5, "the filter")
     c.merge(c.require_rank(x, 5)[4], depth, "the input must have the channels of the filter")
-    require_count(c, bias, outputs, BIAS)
+    _optional_bias(c, bias, 3, outputs)
     return stated_shape(c, output_shape, 5)
 
 
@@ -157,8 +186,21 @@ class PoolWindow:
 
 @tflite("AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D")
 def pool_2d(c: TensorFlowContext, x: Shape, *, window: PoolWindow) -> Shape:
-    """[N, H, W, C] -> [N, H', W', C]."""
+    """[N, H, W, C] -> [N, H', W', C]; an input that is shorter than the window has no windows."""
     batch, height, width, channels = c.require_rank(x, 4)
     kernel, strides = (window.filter_height, window.filter_width), (window.stride_h, window.stride_w)
-    sizes = window_counts(c, (height, width), kernel, strides, (1, 1), window.padding)
+    if min(*kernel, *strides) < 1:
+        c.fail("windows and strides must be at least 1", kernel, strides)
+    axes = zip((height, width), kernel, strides, strict=True)
+    sizes = [_pool_count(c, *axis, window.padding) for axis in axes]
+    describe_windows(c, sizes, kernel, strides, None if window.padding == "SAME" else [(0, 0)] * 2, (1, 1))
     return Shape((batch, *sizes, channels))
+
+
+def _pool_count(c: TensorFlowContext, size: DimSize, window: int, stride: int, padding: str) -> DimSize:
+    if padding == "SAME":
+        return same_size(size, stride)
+    count = window_size(size, window, stride, (0, 0), 1)
+    if c.prove_le(window, size) is True or c.assume_at_most(window, size, ASSUMED_TO_FIT, include_user_sizes=True):
+        return count
+    return maximum(count, 0)

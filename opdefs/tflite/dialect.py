@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.tf.context import TensorFlowContext
+from opdefs.tflite.declared import declare_outputs
 from shapeinf.ops import ArgDef, Dialect, OpDef, RuleIndex
 
 _INPUTS = (ArgDef("input", variadic=True, optional=True),)
@@ -22,3 +23,4 @@ tflite = Dialect(
     rule_index=RuleIndex("opdefs.tflite"),
     context=TensorFlowContext,
 )
+tflite.connect = declare_outputs

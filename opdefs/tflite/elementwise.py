@@ -15,7 +15,7 @@ from opdefs.rules.reduction import running_total
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.elementwise import bucketize
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, of_numbers, output_type, plain, rank_between, single
+from opdefs.tflite.operands import axis_of, of_numbers, output_type, plain, ranked, single
 from shapeinf.expr import maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Operand, Value
@@ -115,8 +115,8 @@ def log_softmax(c: TensorFlowContext, x: Shape) -> Shape:
 
 @tflite("L2_NORMALIZATION")
 def l2_normalization(c: TensorFlowContext, x: Shape) -> Shape:
-    """[*S, C] -> [*S, C], of rank 4 at most."""
-    return rank_between(c, x, 0, 4)
+    """[*S, C] -> [*S, C]."""
+    return ranked(c, x, 1)
 
 
 @tflite("LOCAL_RESPONSE_NORMALIZATION")

@@ -19,7 +19,7 @@ from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, rank_between, single
+from opdefs.tflite.operands import axis_of, ranked, single
 from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -48,7 +48,7 @@ def gather(c: TensorFlowContext, x: Value, indices: Value, *, axis: int = 0, bat
 def gather_nd(c: TensorFlowContext, x: Value, indices: Value) -> PartialTensor:
     """[*D], [*I, k] -> [*I, *D[k:]]."""
     for operand, name in ((x, "params"), (indices, "indices")):
-        rank_between(c, operand.shape, 1, 1000, name)
+        ranked(c, operand.shape, 1, name=name)
     depth = c.concrete(indices.shape[-1])
     if depth is None:
         raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
@@ -62,7 +62,7 @@ def gather_nd(c: TensorFlowContext, x: Value, indices: Value) -> PartialTensor:
 def scatter_nd(c: TensorFlowContext, indices: Value, updates: Value, shape: Value) -> PartialTensor:
     """[*I, k], [*I, *D[k:]], shape [R] -> [*D], the requested shape: updates added to zeros."""
     for operand, name in ((indices, "indices"), (updates, "updates")):
-        rank_between(c, operand.shape, 1, 1000, name)
+        ranked(c, operand.shape, 1, name=name)
     result = shape_from_sizes(c, shape, "shape")
     outer, depth = len(indices.shape) - 1, c.concrete(indices.shape[-1])
     if depth is None or result.dims is None:
@@ -105,13 +105,15 @@ def one_hot(
 @tflite("SPARSE_TO_DENSE")
 def sparse_to_dense(c: TensorFlowContext, indices: Shape, shape: Value, values: Shape, default: Shape) -> Shape:
     """[N, R] or [N] or [], sizes [R], [N] or [], [] -> [*sizes]."""
-    rank_between(c, indices, 0, 2, "indices")
-    rank_between(c, values, 0, 1, "values")
+    ranked(c, indices, 0, 2, "indices")
+    ranked(c, values, 0, 1, "values")
     require_single(c, default, "the default must have exactly one element")
     count: DimSize = indices[0] if len(indices) else 1
     axes = c.require_rank(shape.shape, 1, "the output shape")[0]
     if len(indices) == 2:
         c.merge(indices[1], axes, "an index must have one value for each axis of the output")
+    else:
+        c.merge(axes, 1, "the output must be a vector")
     if len(values):
         c.merge(values[0], count, "values must be as many as indices")
     return shape_from_sizes(c, shape, "shape")
@@ -121,7 +123,7 @@ def sparse_to_dense(c: TensorFlowContext, indices: Shape, shape: Value, values: 
 def embedding_lookup(c: TensorFlowContext, ids: Value, table: Value) -> PartialTensor:
     """[N], [V, *S] -> [N, *S], for a table of rank 2 or more."""
     c.require_rank(ids.shape, 1, "the ids")
-    rank_between(c, table.shape, 2, 1000, "the table")
+    ranked(c, table.shape, 2, name="the table")
     constrain_indices(c, ids, table.shape[0], from_end=False)
     return PartialTensor(None, take_axis(PartialTensor(table.dtype, table.shape, None), ids, 0).shape, None)
 
@@ -130,6 +132,6 @@ def embedding_lookup(c: TensorFlowContext, ids: Value, table: Value) -> PartialT
 def hashtable_lookup(c: TensorFlowContext, ids: Shape, keys: Shape, values: Shape) -> tuple[Shape, Shape]:
     """[N], keys [K], values [K, *S] -> [N, *S], and whether each is found [N]."""
     count = c.require_rank(ids, 1, "the ids")
-    rank_between(c, values, 1, 1000, "the values")
+    ranked(c, values, 1, name="the values")
     c.merge(c.require_rank(keys, 1, "the keys")[0], values[0], "keys and values must be as many")
     return Shape((*count, *values[1:])), count

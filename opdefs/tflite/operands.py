@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 
 from opdefs.rules.contents.elements import known_dims
@@ -57,11 +57,20 @@ def axis_of(c: TensorFlowContext, axis: int, rank: int) -> int:
     return axis + rank if axis < 0 else axis
 
 
-def rank_between(c: TensorFlowContext, x: Shape, least: int, most: int, name: str = "input") -> Shape:
+def ranked(c: TensorFlowContext, x: Shape, least: int, most: int | None = None, name: str = "the input") -> Shape:
     """The shape, whose rank must lie in a range. Raises NotKnown where it is unknown."""
-    if not least <= len(x) <= most:
-        c.fail(f"the rank of {name} must lie in {least}..{most}, but is {len(x)}", x)
+    if len(x) < least:
+        c.fail(f"{name} must be of rank {least} or more", x)
+    if most is not None and len(x) > most:
+        c.fail(f"{name} must be of rank {most} at most", x)
     return x
+
+
+def not_empty(c: TensorFlowContext, sizes: Iterable[DimSize], message: str) -> None:
+    """Require sizes of at least 1."""
+    for size in sizes:
+        if c.prove_le(1, size) is not True:
+            c.at_least(size, 1, message)
 
 
 def single(c: TensorFlowContext, x: PartialTensor, name: str) -> DimSize | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from opdefs.rules.contents.elements import known_dims, known_ints, move_elements
 from opdefs.rules.operands import require_single
 from opdefs.rules.padding import pad_elements
+from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import plain, rank_between
-from shapeinf.expr import DimSize, maximum
+from opdefs.tflite.operands import plain, ranked
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -75,7 +76,9 @@ def _dilated(c: TensorFlowContext, size: DimSize, factor: DimSize | None, axis: 
     if c.prove_le(1, factor) is not True:
         c.at_least(factor, 1, "a dilation must be at least 1")
     full = (size - 1) * factor + 1
-    return full if c.prove_le(1, size) is True else maximum(full, 0)
+    if c.prove_le(0, full) is not True:
+        c.at_least(full, 0, "an empty axis cannot be dilated")
+    return full
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -84,7 +87,7 @@ def _dilated(c: TensorFlowContext, size: DimSize, factor: DimSize | None, axis: 
 @tflite("SPACE_TO_BATCH_ND")
 def space_to_batch_nd(c: TensorFlowContext, x: Shape, block: Value, paddings: Value) -> Shape:
     """[N, *S, C], block [R], paddings [R, 2] -> [N * prod(block), *((S + paddings) / block), C]."""
-    batch, *spatial, channels = rank_between(c, x, 3, 4)
+    batch, *spatial, channels = ranked(c, x, 3, 4)
     sizes, pairs = _block_sizes(c, block, len(spatial)), amounts_of(c, paddings, len(spatial), "paddings")
     dims: list[DimSize] = []
     for i, (d, size, pair) in enumerate(zip(spatial, sizes, pairs, strict=True)):
@@ -116,7 +119,7 @@ def _block_sizes(c: TensorFlowContext, block: PartialTensor, rank: int) -> tuple
 @tflite("BATCH_TO_SPACE_ND")
 def batch_to_space_nd(c: TensorFlowContext, x: Shape, block: Value, crops: Value) -> Shape:
     """[N, *S, C], block [R], crops [R, 2] -> [N / prod(block), *(S * block - crops), C]."""
-    batch, *spatial, channels = rank_between(c, x, 3, 4)
+    batch, *spatial, channels = ranked(c, x, 3, 4)
     sizes, pairs = _block_sizes(c, block, len(spatial)), amounts_of(c, crops, len(spatial), "crops")
     dims: list[DimSize] = []
     for i, (d, size, (before, after)) in enumerate(zip(spatial, sizes, pairs, strict=True)):
@@ -161,17 +164,9 @@ def _positive_block(c: TensorFlowContext, block_size: int) -> None:
 
 
 @tflite("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
-def resize_image(
-    c: TensorFlowContext, x: Shape, size: Value, *, align_corners: bool = False, half_pixel_centers: bool = False
-) -> Shape:
+def resize_image(c: TensorFlowContext, x: Shape, size: Value) -> Shape:
     """[N, H, W, C], size [2] -> [N, *size, C]."""
     batch, _, _, channels = c.require_rank(x, 4)
     c.merge(c.require_rank(size.shape, 1, "the size")[0], 2, "the size must be two numbers")
-    if align_corners and half_pixel_centers:
-        c.fail("align_corners and half_pixel_centers exclude each other")
     wanted = known_dims(size) or (None, None)
-    sizes = [c.fresh(f"resize.{i}", 1) if d is None else d for i, d in enumerate(wanted)]
-    for d in sizes:
-        if c.prove_le(1, d) is not True:
-            c.at_least(d, 1, "the size must be at least 1")
-    return Shape((batch, *sizes, channels))
+    return Shape((batch, *shape_of_sizes(c, wanted, "resize"), channels))

@@ -10,7 +10,7 @@ from opdefs.rules.unknowns import cover_dim
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.segment import segments as sorted_segments
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, output_type, plain, rank_between, refusing, single
+from opdefs.tflite.operands import axis_of, output_type, plain, ranked, refusing, single
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -33,6 +33,7 @@ def reduce(c: TensorFlowContext, x: Value, axes: Value, *, keep_dims: bool = Fal
         listed = ()
     if listed is None:
         count = c.concrete(c.numel(axes.shape)) if axes.shape.dims is not None else None
+        count = count if count in (0, 1) else None  # the kernel accepts an axis twice
         if count is None and not keep_dims:
             return PartialTensor(x.dtype, c.unknown_shape(), None)
         return PartialTensor(x.dtype, reduce_unknown_axes(c, x.shape, count, keep_dims), None)
@@ -44,7 +45,7 @@ def reduce(c: TensorFlowContext, x: Value, axes: Value, *, keep_dims: bool = Fal
 @tflite("ARG_MAX", "ARG_MIN")
 def arg_extreme(c: TensorFlowContext, x: Value, axis: Value) -> PartialTensor:
     """[*P, n, *Q], axis [] -> [*P, *Q]: the position of the largest or smallest element."""
-    rank, known = len(rank_between(c, x.shape, 1, 1000)), single(c, axis, "axis")
+    rank, known = len(ranked(c, x.shape, 1)), single(c, axis, "axis")
     if not isinstance(known, int):
         dims = (cover_dim(c, x.shape[at : at + 2], f"axis.{at}") for at in range(rank - 1))
         return PartialTensor(None, Shape(dims), None)
@@ -62,7 +63,7 @@ _segment_sum = refusing(sorted_segments)
 @tflite("SEGMENT_SUM")
 def segment_sum(c: TensorFlowContext, data: Value, ids: Value) -> PartialTensor:
     """[N, *S], sorted ids [N] -> [segments, *S]: one segment more than the last id."""
-    rank_between(c, data.shape, 1, 1000, "the data")
+    ranked(c, data.shape, 1, name="the data")
     c.merge(c.require_rank(ids.shape, 1, "the ids")[0], data.shape[0], "each row of the data must have one id")
     known = known_ints(ids)
     if known is not None and any(b - a not in (0, 1) for a, b in zip((0, *known), known, strict=False)):

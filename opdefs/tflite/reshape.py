@@ -10,7 +10,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.reshape import bitcast as cast_bits
 from opdefs.tf.reshape import reshape as reshape_to
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, output_type, rank_between, refusing, single
+from opdefs.tflite.operands import axis_of, output_type, ranked, refusing, single
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Ints, Value
 
@@ -43,7 +43,7 @@ MAX_SQUEEZED = 8
 @tflite("SQUEEZE", views={0: 0})
 def squeeze(c: TensorFlowContext, x: Value, *, squeeze_dims: Ints = ()) -> PartialTensor:
     """[*P, 1, *Q] -> [*P, *Q]: without the axes of the option, or all of size 1."""
-    rank_between(c, x.shape, 0, MAX_SQUEEZED)
+    ranked(c, x.shape, 0, MAX_SQUEEZED)
     if not squeeze_dims:
         return squeeze_units(c, x)
     return squeeze_axes(c, x, sorted({axis_of(c, axis, len(x.shape)) for axis in squeeze_dims}))
@@ -67,8 +67,8 @@ def transpose(c: TensorFlowContext, x: Value, perm: Value) -> PartialTensor:
     if order is None or not all(isinstance(axis, int) for axis in order):
         return PartialTensor(x.dtype, Shape(c.fresh(f"transpose.{i}") for i in range(rank)), None)
     axes = [axis_of(c, axis, rank) for axis in order if isinstance(axis, int)]
-    if len(set(axes)) < rank:
-        c.fail("perm must name each axis once", axes)
+    if len(set(axes)) < rank:  # the kernel does not compare them
+        return PartialTensor(x.dtype, Shape(x.shape[axis] for axis in axes), None)
     return permute(x, axes)
 
 
@@ -91,7 +91,10 @@ def reverse_v2(c: TensorFlowContext, x: Value, axis: Value) -> PartialTensor:
     axes = known_ints(axis)
     if axes is None:
         return PartialTensor(x.dtype, x.shape, None)
-    return flip(x, [axis_of(c, item, len(x.shape)) for item in axes])
+    reversed_axes = sorted(axis_of(c, item, len(x.shape)) for item in axes)
+    if any(b - a != 1 for a, b in zip(reversed_axes, reversed_axes[1:], strict=False)):
+        c.fail("the axes must be next to one another", axes)
+    return flip(x, reversed_axes)
 
 
 @tflite("REVERSE_SEQUENCE")
@@ -104,8 +107,6 @@ def reverse_sequence(
         c.fail("seq_dim and batch_dim must be different axes", seq_dim, batch_dim)
     c.merge(count, x.shape[batch_dim], "seq_lengths must have one value for each item of the batch")
     lengths, size = known_ints(seq_lengths), x.shape[seq_dim]
-    if lengths:
-        c.at_least(size, max(lengths), "the sequences must be at least as long as the reversed parts")
-    if x.elements is None or lengths is None:
+    if x.elements is None or lengths is None or not isinstance(size, int) or max(lengths, default=0) > size:
         return PartialTensor(x.dtype, x.shape, None)
     return reverse_parts(x, lengths, batch_dim, seq_dim)
