@@ -1,4 +1,4 @@
-"""The declared types of outputs, as attributes of their nodes: LiteRT takes element types from the file."""
+"""The sizes that the file states of outputs, as attributes of the nodes whose kernels leave them as they are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import attrs
 
 from shapeinf.graph import DeclaredType, Graph, Node, NodeKind
 
-TYPES, SHAPES = "output_types", "output_shapes"
+SHAPES = "output_shapes"
 
 SIZED_BY_FILE = frozenset({"READ_VARIABLE", "SELECT", "SELECT_V2", "STABLEHLO_RNG_BIT_GENERATOR"})
 """Operators whose kernels leave the sizes of their outputs as the file states them, in some cases."""
@@ -15,25 +15,13 @@ _UNDECLARED = DeclaredType()
 
 
 def declare_outputs(graph: Graph) -> Graph:
-    """The graph whose nodes have the element types of their outputs as an attribute."""
-    kinds: dict[tuple[NodeKind, tuple[DeclaredType, ...]], NodeKind] = {}
+    """The graph whose nodes of these operators have the declared types of their outputs as an attribute."""
     nodes: list[Node] = []
+    changed = False
     for node in graph.nodes:
-        declared = tuple([graph.declared.get(name, _UNDECLARED) for name in node.outputs])
-        if TYPES in node.attrs or all(d.dtype is None for d in declared):
-            nodes.append(node)
-            continue
-        if node.op not in SIZED_BY_FILE:
-            declared = tuple([DeclaredType(d.dtype) for d in declared])
-        key = node.kind, declared
-        if key not in kinds:
-            kinds[key] = _with_types(node.kind, declared)
-        nodes.append(node._replace(kind=kinds[key]))
-    return attrs.evolve(graph, nodes=nodes)
-
-
-def _with_types(kind: NodeKind, declared: tuple[DeclaredType, ...]) -> NodeKind:
-    added: dict[str, object] = {TYPES: tuple([d.dtype for d in declared])}
-    if kind.op in SIZED_BY_FILE:
-        added[SHAPES] = declared
-    return attrs.evolve(kind, attrs={**kind.attrs, **added})
+        if node.op in SIZED_BY_FILE and SHAPES not in node.attrs:
+            declared = tuple([graph.declared.get(name, _UNDECLARED) for name in node.outputs])
+            kind = NodeKind(node.op, node.domain, {**node.attrs, SHAPES: declared})
+            node, changed = node._replace(kind=kind), True
+        nodes.append(node)
+    return attrs.evolve(graph, nodes=nodes) if changed else graph
