@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.tf.nodes import NodeScanner
 from shapeinf.formats.tflite import codes
 from shapeinf.formats.tflite.attributes import builtin_attributes
 from shapeinf.formats.tflite.contents import constant_of
+from shapeinf.formats.tflite.custom import custom_attributes
 from shapeinf.formats.tflite.document import CUSTOM, Document, OperatorRecord, Subgraph, TensorRecord
 from shapeinf.formats.tflite.flatbuffer import MalformedError
 from shapeinf.formats.tflite.schema import Schema
@@ -39,6 +41,7 @@ class ModelBuilder:
         self._functions: dict[FunctionKey, Graph] = {}
         self._kinds: dict[object, NodeKind] = {}
         self._open: list[int] = []
+        self._scanner = NodeScanner()
 
     def build(self, index: int) -> Graph:
         """The graph of a subgraph, with the functions that it runs. Raises MalformedError."""
@@ -70,6 +73,7 @@ class ModelBuilder:
         attributes: dict[str, object] = {OUTPUT_TYPES: tuple(types)}
         if code.builtin == CUSTOM:
             op, domain = code.custom, CUSTOM_DOMAIN
+            attributes = {**custom_attributes(self.document, record, self._scanner), **attributes}
         else:
             op, domain = operator.name if operator is not None else f"BUILTIN_{code.builtin}", ""
             attributes.update(builtin_attributes(self.schema, record, self._body))
