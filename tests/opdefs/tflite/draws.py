@@ -264,7 +264,7 @@ def window_options(d: Draw) -> dict[str, Any]:
 
 
 def bias(d: Draw, size: int) -> Operand | None:
-    return None if d.chance(4) else d.weights(d.off(size, 5))
+    return None if d.chance(20) else d.weights(d.off(size, 5))
 
 
 @draws("CONV_2D")
@@ -303,7 +303,7 @@ def conv_3d(d: Draw, op: str) -> Case:
         "dilation_w_factor": d.number(1, 2),
         "dilation_h_factor": d.number(1, 2),
     }
-    operands = [x, w] if d.chance(50) else [x, w, d.weights(d.off(outputs, 5))]
+    operands = [x, w] if d.chance(50) else [x, w, bias(d, outputs)]
     return Case(op, operands, ["float32"], "Conv3DOptions", options)
 
 
@@ -316,7 +316,7 @@ def transpose_conv(d: Draw, op: str) -> Case:
     options = {"padding": "SAME", "stride_w": stride, "stride_h": stride}
     operands = [d.ints(sizes), w, x]
     if d.chance(40):
-        operands.append(d.weights(d.off(outputs, 5)))
+        operands.append(bias(d, outputs))
     return Case(op, operands, ["float32"], "TransposeConvOptions", options)
 
 
@@ -326,7 +326,10 @@ def conv_3d_transpose(d: Draw, op: str) -> Case:
     spatial, k = [d.number(1, 4) for _ in range(3)], d.number(1, 3)
     x, w = d.feed(batch, *spatial, d.off(depth)), d.weights(k, k, k, outputs, depth)
     options = {"padding": "SAME", "stride_w": 1, "stride_h": 1, "stride_d": 1}
-    return Case(op, [d.ints([batch, *spatial, outputs]), w, x], ["float32"], "Conv3DOptions", options)
+    operands = [d.ints([batch, *spatial, outputs]), w, x]
+    if d.chance(40):
+        operands.append(bias(d, outputs))
+    return Case(op, operands, ["float32"], "Conv3DOptions", options)
 
 
 @draws("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
