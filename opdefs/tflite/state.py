@@ -59,13 +59,7 @@ def hashtable_size(c: TensorFlowContext, handle: TensorType) -> Shape:
     return Shape((1,))
 
 
-@tflite("EMBEDDING_LOOKUP_SPARSE", "LSH_PROJECTION", "SKIP_GRAM")
-def data_dependent(c: TensorFlowContext, *values: TensorType | None) -> tuple[Shape, ...]:
-    """Values -> outputs whose sizes the run decides."""
-    raise c.unknowable("its sizes depend on data, and no rule for them is known", output_type(c))
-
-
-@tflite("CALL", "CONCAT_EMBEDDINGS", "CUSTOM", "DELEGATE", "PLACEHOLDER_FOR_GREATER_OP_CODES")
+@tflite("CALL", "CONCAT_EMBEDDINGS")
 @tflite("STABLEHLO_BROADCAST_IN_DIM", "STABLEHLO_CONVOLUTION", "STABLEHLO_CUSTOM_CALL", "STABLEHLO_DOT_GENERAL")
 @tflite("STABLEHLO_IOTA", "STABLEHLO_REDUCE", "STABLEHLO_SORT", "STABLEHLO_WHILE")
 def without_kernel(c: TensorFlowContext, *values: TensorType | None) -> tuple[Shape, ...]:
