@@ -133,7 +133,7 @@ class _SubgraphBuilder:
 
     def _node(self, number: int, record: OperatorRecord) -> Node:
         tensors = self.subgraph.tensors
-        inputs = tuple([self.names[index] if index >= 0 else "" for index in record.inputs])
+        inputs = tuple([self._read(index) if index >= 0 else "" for index in record.inputs])
         types = [tensors[index].dtype if index >= 0 else None for index in record.outputs]
         try:
             kind = self.model.kind(record, types)
@@ -152,14 +152,24 @@ class _SubgraphBuilder:
             name = repr(tensor.name) if tensor.name else f"tensor {index}"
             if index in record.outputs:
                 self._report(codes.IN_PLACE, f"{name} is both an input and an output", number, kind)
-            elif writer is not None and writer > number and self._starts_empty(index):
+            elif writer is not None and self._is_unwritten(index):
                 self._report(codes.READ_BEFORE, f"reads {name}, which node {writer} writes later", number, kind)
             elif writer is None and index not in self.subgraph.inputs and _lacks_data(tensor, position):
                 self._report(codes.NO_DATA, f"reads {name}, which has no data and which no node writes", number, kind)
 
-    def _starts_empty(self, index: int) -> bool:
-        """Whether a tensor has no value before a node writes it."""
+    def _is_unwritten(self, index: int) -> bool:
+        """Whether nodes write a tensor, none of which has run so far, and it has no value before."""
+        if index not in self.writers or index in self.written:
+            return False
         return index not in self.subgraph.inputs and self.names[index] not in self.graph.constants
+
+    def _read(self, index: int) -> str:
+        """The value of a tensor that a node reads; one that is not written yet is memory of unknown contents."""
+        name = self.names[index]
+        if self._is_unwritten(index):
+            name += "@"
+            self.graph.constants[name] = constant_of(self.model.document, self.subgraph.tensors[index])
+        return name
 
     def _report(self, code: str, message: str, node: int, kind: NodeKind) -> None:
         self.graph.diagnostics.append(Diagnostic("error", code, message, str(node), kind.op))
