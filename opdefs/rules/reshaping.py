@@ -41,11 +41,11 @@ def _require_count(c: InferenceContext, x: Sequence[DimSize], dims: Sequence[Dim
     """Require that two shapes have the same number of elements."""
     rest, wanted = _without_common_axes(x, dims)
     if c.numel(rest) != c.numel(wanted):
-        _require_whole_parts(c, x, rest, wanted)
+        _require_even_parts(c, x, rest, wanted)
         c.same_count(c.numel(x), c.numel(dims), COUNT)
 
 
-def _require_whole_parts(c: InferenceContext, x: Sequence[DimSize], rest: list[DimSize], wanted: list[DimSize]) -> None:
+def _require_even_parts(c: InferenceContext, x: Sequence[DimSize], rest: list[DimSize], wanted: list[DimSize]) -> None:
     """Require that k divides n for each axis n that becomes `n // k` and k, if all axes that differ do so.
 
     No product of parts exceeds its axis, so that all are equal if those of all axes are, and no axis is empty.

@@ -66,13 +66,15 @@ def _symbolic_quotient(c: InferenceContext, a: DimSize | None, b: DimSize | None
 
     The program does not run where `b` is 0, so that the quotient of a multiple `a == k*b` is k in each run.
     """
-    if a is None or not isinstance(b, Dimension) or c.prove_le(0, b) is not True or c.prove_le(1, b) is True:
+    if a is None or not isinstance(b, Dimension) or c.prove_le(0, b) is not True:
         return None
     factor, divisor = exact_quotient(a, b), constant_divisor(b)
     if isinstance(factor, int):
         return factor
     if divisor is not None and c.store.prove_eq(a, divisor * b) is True:
         return divisor
+    if c.prove_le(1, b) is True:
+        return a // b
     return c.fresh("quotient", 0 if c.prove_le(0, a) is True else None)  # later nodes may show that 8 divides n
 
 
