@@ -86,8 +86,9 @@ def test_the_constant_may_be_that_of_an_earlier_node() -> None:
 def test_channels_are_fixed_by_weights_and_images_are_not() -> None:
     """Sizes of images are free; channels have the size of the weights, which is a note."""
     window = options(1, Table({0: ("b", 0), 1: ("i", 1), 2: ("i", 1)}))
-    tensors = [Tensor("x", [1, 8, 8, 3]), Tensor("w", [4, 3, 3, 3], data=bytes(432)), Tensor("y", [1, 8, 8, 4])]
-    assert findings(Subgraph(tensors, [0], [2], [Node(CONV_2D, [0, 1, -1], [2], window)])) == []
+    weights = [Tensor("w", [4, 3, 3, 3], data=bytes(432)), Tensor("b", [4], data=bytes(16))]
+    tensors = [Tensor("x", [1, 8, 8, 3]), *weights, Tensor("y", [1, 8, 8, 4])]
+    assert findings(Subgraph(tensors, [0], [3], [Node(CONV_2D, [0, 1, 2], [3], window)])) == []
 
 
 def test_axes_of_one_size_are_resized_together() -> None:
