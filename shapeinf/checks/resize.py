@@ -25,15 +25,15 @@ from shapeinf.result import Result
 
 C155 = register_code(
     "C155",
-    "warning",
+    ("warning", "note"),
     "an axis of an input that cannot be resized",
-    "All other sizes that were tried fail at the node; a constant in the file may have the size in it.",
+    "All other sizes that were tried fail at the node. A note where the weights have the size, as that of channels.",
 )
 C156 = register_code(
     "C156",
     "note",
     "an axis of an input that takes only some sizes",
-    "The message has sizes that were tried; `shapeinf infer --contract` states all requirements.",
+    "The message has sizes that were tried; `shapeinf infer` with names for the axes prints the requirements.",
 )
 C157 = register_code(
     "C157",
