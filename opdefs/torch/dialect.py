@@ -19,6 +19,8 @@ def _schema(domain: str, op: str, version: int) -> OpDef | None:
     if entry is None or entry.function == OWN:
         known = torch.has_rule(domain, op)
         return OpDef(op, "torch", domain, inputs=_VALUES, outputs=_VALUES) if known else None
+    if entry.overload:
+        return torch.lookup(domain, entry.overload, version)
     function = pnnx.lookup("", entry.function, 1)
     return None if function is None else attrs.evolve(function, name=op, dialect="torch", by_name=False)
 
