@@ -33,7 +33,7 @@ torch = Dialect(
     "torch",
     _schema,
     versioned=False,
-    costs=["opdefs.torch.costs", "opdefs.torch.layer_costs"],
+    costs=["opdefs.torch.costs", "opdefs.torch.layer_costs", "opdefs.torch.element_costs"],
     axes=["opdefs.torch.axis_rules", "opdefs.torch.layer_axes"],
     kernels={"executorch": "opdefs.executorch:executorch"},
     rule_index=RuleIndex("opdefs.torch"),

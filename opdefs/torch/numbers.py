@@ -111,7 +111,7 @@ def number_as_float(c: InferenceContext, a: Value) -> PartialTensor:
     return convert(c, a, "float64")
 
 
-@torch("aten.item.default", "aten._local_scalar_dense.default")
+@torch("aten.item.default", "prims.item.default", "aten._local_scalar_dense.default")
 def number_of_tensor(c: InferenceContext, self: Value) -> PartialTensor:
     """The only element of a tensor as a number of Python; data decides it where it is not known."""
     if self.shape.dims:

@@ -83,7 +83,9 @@ _POLYNOMIALS = (
 _REAL, _FLOATS = (BOOL, INTEGER, FLOAT), (FLOAT,)
 _ACCEPTED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("hypot", "nextafter", "logaddexp2", "igamma", "igammac"), _FLOATS),
-    **dict.fromkeys(("fmax", "fmin", "heaviside", "copysign", "xlogy", "special_xlog1py", "special_zeta", "zeta"), _REAL),
+    **dict.fromkeys(
+        ("fmax", "fmin", "heaviside", "copysign", "xlogy", "special_xlog1py", "special_zeta", "zeta"), _REAL
+    ),
     **dict.fromkeys(_POLYNOMIALS, _REAL),
     **dict.fromkeys(("gcd", "lcm"), (INTEGER,)),
     **dict.fromkeys(("ldexp", "float_power"), (BOOL, INTEGER, FLOAT, COMPLEX)),
@@ -210,4 +212,3 @@ def distance(c: InferenceContext, self: TensorType, other: TensorType) -> Tensor
     dtype = promote(self, other, tensors_only=True)
     require_kind(c, dtype, "the difference must be of floats or complex numbers", "float", "complex")
     return TensorType(real_type(dtype), Shape(()))
-

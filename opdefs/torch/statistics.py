@@ -103,9 +103,7 @@ def integral(c: InferenceContext, y: TensorType, x: TensorType | None = None, *,
 
 
 @torch(*(f"aten.gradient.{kind}" for kind in ("scalarint", "scalararray", "array")))
-def gradient(
-    c: InferenceContext, self: Shape, *, dim: object = None, edge_order: object = 1
-) -> tuple[Type, ...]:
+def gradient(c: InferenceContext, self: Shape, *, dim: object = None, edge_order: object = 1) -> tuple[Type, ...]:
     """[*S] -> differences [*S] along each axis of `dim`, or along all."""
     dims = self.require()
     order = read_int(c, edge_order, "edge_order")
