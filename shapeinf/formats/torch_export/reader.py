@@ -103,19 +103,18 @@ class _Builder:
             raise LimitError(f"has more than {document.MAX_GRAPHS} graphs inside one another", node=self.source)
         nodes: list[Node] = []
         graph = Graph(dialect="torch", opsets={"": 1}, nodes=nodes)
-        part = "the inputs"
+        part: str | tuple[Json, int] = "the inputs"
         try:
             values = self._add_inputs(graph, data, inputs)
             for number, record in enumerate(document.nodes_of(data)):
-                part = f"node {number}"
-                record = document.mapping(record, "a node")
-                part = _label(record, number)
-                self._add_node(graph, record, values, nodes)
+                part = record, number
+                self._add_node(graph, document.mapping(record, "a node"), values, nodes)
             part = "the outputs"
             graph.outputs = self._outputs(graph, data, values, outputs)
             self._declare(graph, data, values)
         except MalformedError as error:
-            raise ModelError(str(error), node=f"{self.source}: {part}") from error
+            place = part if isinstance(part, str) else _label(*part)
+            raise ModelError(str(error), node=f"{self.source}: {place}") from error
         self._depth -= 1
         return graph
 
@@ -228,8 +227,10 @@ class _Builder:
             return None
 
 
-def _label(record: Json, number: int) -> str:
+def _label(record: object, number: int) -> str:
     """A node in messages, with its line in the user's source."""
+    if not isinstance(record, dict):
+        return f"node {number}"
     line = document.source_line(record)
     name = record.get("name") or f"node {number}"
     return f"{name} at {line}" if line else str(name)
