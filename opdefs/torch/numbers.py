@@ -178,7 +178,12 @@ def bound_number(
     return ()
 
 
-@torch("aten._assert_async.default", "aten._assert_async.msg", "aten._assert_tensor_metadata.default")
+@torch(
+    "aten._assert_async.default",
+    "aten._assert_async.msg",
+    "aten._assert_tensor_metadata.default",
+    "aten._print.default",
+)
 def no_requirement(c: InferenceContext, *values: Value) -> tuple[()]:
     """A check of contents, or of what types state already; without outputs."""
     return ()

@@ -27,6 +27,8 @@ from shapeinf.lattice.dtypes import NUMBER_TYPES
 _STORED = ("parameter", "buffer", "tensor_constant")
 """The inputs of a graph that are part of the model, by the kinds of their specs."""
 _OPERATORS = "torch.ops."
+_TOKEN = PartialTensor("float32", Shape((0,)), ())
+"""What orders operators with effects, such as prints: torch passes an empty tensor from each to the next."""
 
 
 @attrs.frozen
@@ -133,6 +135,8 @@ class _Builder:
             if not name:  # a number, a text or None that is part of the program
                 if not specs:
                     graph.inputs.append(self._unused_input(graph, number))
+            elif role == "token":
+                graph.constants[name] = _TOKEN
             elif kind == "as_tensor" and role in _STORED:
                 self._add_stored(graph, name, tensors.get(name), role, spec)
             else:
