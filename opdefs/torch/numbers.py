@@ -133,7 +133,7 @@ def number_as_float(c: InferenceContext, a: Value) -> PartialTensor:
     return convert(c, a, "float64")
 
 
-@torch("aten.item.default", "aten._local_scalar_dense.default")
+@torch("aten.item.default", "prims.item.default", "aten._local_scalar_dense.default")
 def number_of_tensor(c: InferenceContext, self: Value) -> PartialTensor:
     """The only element of a tensor as a number of Python; data decides it where it is not known."""
     if self.shape.dims:
@@ -200,7 +200,12 @@ def bound_number(
     return ()
 
 
-@torch("aten._assert_async.default", "aten._assert_async.msg", "aten._assert_tensor_metadata.default")
+@torch(
+    "aten._assert_async.default",
+    "aten._assert_async.msg",
+    "aten._assert_tensor_metadata.default",
+    "aten._print.default",
+)
 def no_requirement(c: InferenceContext, *values: Value) -> tuple[()]:
     """A check of contents, or of what types state already; without outputs."""
     return ()
