@@ -16,7 +16,7 @@ from shapeinf.expr import DimSize, format_dim
 from shapeinf.formats import load
 from shapeinf.formats.tflite import TfliteOptions
 from shapeinf.formats.tflite.builder import function_index, function_key
-from shapeinf.graph import FunctionKey, Graph, function_references, subgraphs
+from shapeinf.graph import DeclaredType, FunctionKey, Graph, function_references, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 from shapeinf.ops import default_registry
@@ -176,8 +176,7 @@ def _dim_json(dim: DimSize) -> int | str | None:
 def infer_tflite(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
     """Every tensor of a TensorFlow Lite file by subgraph and index (`0:17`), for these sizes of its inputs.
 
-    All signatures are entry points. LiteRT does not size what no node of a body reads, nor a branch that does not run:
-    these are absent.
+    All signatures are entry points. LiteRT resizes neither what no node of a body reads, nor what does not run.
     """
     rows: dict[str, Row] = {}
     for graph in _entry_points(path):
@@ -201,6 +200,12 @@ def refuses_tflite(path: str, shapes: Mapping[str, Sequence[int]]) -> bool | Non
     return None if legal is None else not legal
 
 
+def _declared_sizes(declared: DeclaredType) -> list[int | str | tuple[int | None, int | None] | None] | None:
+    """The sizes in the file; None where it does not have all of them."""
+    sizes = [size for size in declared.dims or (None,) if isinstance(size, int)]
+    return [*sizes] if declared.dims is not None and len(sizes) == len(declared.dims) else None
+
+
 def _entry_points(path: str) -> list[Graph]:
     """The graph of the main subgraph, and those of the signatures of others."""
     main = load(path)
@@ -217,7 +222,9 @@ def _tflite_rows(result: Result, graph: Graph) -> dict[tuple[int, int], Row]:
         read = {name for node in body.nodes for name in node.inputs}
         unread = {*body.inputs} - read - {*body.outputs} if prefix else set()
         for key, value in graph.model.names.items():
-            if key[0] == subgraph and prefix + value in rows and value not in unread:
+            if key[0] == subgraph and value in unread:
+                found.setdefault(key, (body.declared[value].dtype, _declared_sizes(body.declared[value])))
+            elif key[0] == subgraph and prefix + value in rows:
                 found.setdefault(key, rows[prefix + value])
     return found
 

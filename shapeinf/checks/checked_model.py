@@ -199,7 +199,7 @@ class CheckedModel:
         session = self.result.engine.session
         if session is None or FORMATS.input_guards(self.graph) is None:
             return None
-        return examine_guards(session, self.budget.remaining // SHARE_OF_GUARDS)
+        return examine_guards(session, work=self.budget.remaining // SHARE_OF_GUARDS)
 
     def _guards_accept(self, binding: Binding) -> bool:
         """Whether no guard of an exported program is known to refuse these sizes."""

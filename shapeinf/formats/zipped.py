@@ -42,7 +42,7 @@ def zip_members(
                 raise LimitError(f"an archive of more than {most} files", node=archive_name)
             for member in members:
                 name = member.filename
-                if member.is_dir():
+                if name.endswith("/"):  # a folder
                     continue
                 _check(member, archive_name)
                 length = length_of(name, member.file_size)
