@@ -1,4 +1,4 @@
-"""Write `docs/operators.md` and `docs/operators-*.md` of TensorFlow, PNNX and TensorFlow Lite: operators and their rules.
+"""Write `docs/operators.md` and the pages of TensorFlow, PNNX and TensorFlow Lite: operators and their rules.
 
 Run it after a new release of onnx, and whenever a test reports a stale table:
 
