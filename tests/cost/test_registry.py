@@ -9,7 +9,7 @@ from shapeinf.graph import Graph, Node, NodeKind
 from shapeinf.lattice import Shape
 from shapeinf.ops import CostContext, Dialect, InferenceContext, OpCost, OpRegistry, default_registry
 
-DIALECTS = ("onnx", "nnef", "tf", "pnnx", "torch")
+DIALECTS = ("onnx", "nnef", "tf", "pnnx", "torch", "tflite")
 
 NO_RULE = {
     # dialect, domain, operator: why it has no cost rule, although it may move data
