@@ -8,7 +8,10 @@ from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, LiteRtKernels
 ALIGNMENT = 64
 """The multiple that offsets in the arena have (`kDefaultTensorAlignment`)."""
 
-MODULES = ("convolution", "outputs", "products", "recurrent", "reductions", "sharing", "simple", "transforms")
+MODULES = (
+    *("control_flow", "convolution", "outputs", "products", "recurrent", "reductions", "sharing", "simple"),
+    "transforms",
+)
 litert = LiteRtKernels("litert", ALIGNMENT, [f"opdefs.litert.{name}" for name in MODULES])
 
 WORD = 4

@@ -43,9 +43,9 @@ def handle(c: LiteRtContext) -> Storage:
 
 @litert.outputs("RESHAPE")
 def reshape(c: LiteRtContext) -> Storage:
-    """The operand with the sizes, if there is one, must be known."""
+    """The operand with the sizes, if there is one, must be known; else the result has the bytes of the input."""
     if c.has_input(1) and 1 not in c.known:
-        return "heap"
+        return "late"
     return "read_only" if 0 in c.known else "arena"
 
 

@@ -23,7 +23,7 @@ def comparison(c: LiteRtContext) -> Sequence[Temporary]:
 @litert.temporaries("SUM", "MEAN")
 def sum_or_mean(c: LiteRtContext) -> Sequence[Temporary]:
     """An accumulator of the size of the output."""
-    return [*_temporaries(c), _accumulator(c, "arena" if 1 in c.known else "heap")]
+    return _temporaries(c, _accumulator(c, "arena" if 1 in c.known else "heap"))
 
 
 @litert.temporaries("REDUCE_PROD")
@@ -32,14 +32,14 @@ def product(c: LiteRtContext) -> Sequence[Temporary]:
     elements = c.elements(c.output())
     if c.is_all_known and isinstance(elements, int) and elements <= MOST_FOLDED:
         return [words(c, len(c.input(0))), *[_heap(c, size) for size in (c.elements(c.input(1)), len(c.input(0)))]]
-    return [*_temporaries(c), _accumulator(c, "arena" if 1 in c.known else "heap")]
+    return _temporaries(c, _accumulator(c, "arena" if 1 in c.known else "heap"))
 
 
-def _temporaries(c: LiteRtContext) -> list[Temporary]:
+def _temporaries(c: LiteRtContext, *accumulator: Temporary) -> list[Temporary]:
     rank = len(c.input(0))
     axes = words(c, c.elements(c.input(1))) if 1 in c.known else _heap(c, c.elements(c.input(1)))
     sizes = words(c, rank) if 0 in c.known else _heap(c, rank)
-    return [words(c, rank), axes, sizes]
+    return [words(c, rank), axes, *accumulator, sizes]
 
 
 def _heap(c: LiteRtContext, elements: DimSize) -> Temporary:

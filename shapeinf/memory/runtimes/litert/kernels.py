@@ -41,6 +41,34 @@ class Sharing:
 NO_SHARING = Sharing(())
 
 
+@attrs.frozen
+class BodyRole:
+    """How a node runs a subgraph.
+
+    Args:
+        shares_inputs: whether the inputs of the subgraph are tensors of the node.
+        drops_unused: whether inputs that no node of the subgraph reads are left out.
+    """
+
+    shares_inputs: bool = True
+    drops_unused: bool = True
+
+
+@attrs.frozen
+class PreparedBody:
+    """A subgraph that a node runs, after its kernels were prepared.
+
+    Args:
+        outputs: the types of its outputs.
+        has_unsized: whether only a run decides the size of a tensor.
+        passed: the positions of inputs that it returns as the outputs of the same positions.
+    """
+
+    outputs: tuple[Type | None, ...]
+    has_unsized: bool
+    passed: tuple[int, ...]
+
+
 class LiteRtContext(KernelContext):
     """One call of a kernel. `known` are the positions of inputs whose contents are known when it is prepared: constants,
     and results of kernels that ran then; `scales` has the scales of quantized inputs."""
@@ -58,6 +86,7 @@ class LiteRtContext(KernelContext):
         scales: Mapping[int, Sequence[float]] | None = None,
         sparse: Iterable[int] = (),
         intermediates: int = 0,
+        bodies: Sequence[PreparedBody] = (),
         options: KernelOptions | None = None,
     ) -> None:
         """As for `KernelContext`."""
@@ -66,6 +95,7 @@ class LiteRtContext(KernelContext):
         self.scales = scales or {}
         self.sparse = frozenset(sparse)
         self.intermediates = intermediates
+        self.bodies = tuple(bodies)
 
     @property
     def is_all_known(self) -> bool:
@@ -75,6 +105,8 @@ class LiteRtContext(KernelContext):
 
 TemporariesRule = Callable[[LiteRtContext], Sequence[Temporary]]
 StorageRule = Callable[[LiteRtContext], Storage]
+DroppedRule = Callable[[LiteRtContext], Sequence[int]]
+"""The positions of outputs that a node does not write where nothing reads them."""
 
 
 class LiteRtKernels(RuntimeKernels):
@@ -86,6 +118,8 @@ class LiteRtKernels(RuntimeKernels):
         self._temporaries: dict[tuple[str, str], TemporariesRule] = {}
         self._storage: dict[tuple[str, str], StorageRule] = {}
         self._sharing: dict[tuple[str, str], Sharing] = {}
+        self._roles: dict[tuple[str, str], tuple[BodyRole, ...]] = {}
+        self._dropped: dict[tuple[str, str], DroppedRule] = {}
 
     def temporaries(
         self, *names: str, domain: str = ""
@@ -129,6 +163,12 @@ class LiteRtKernels(RuntimeKernels):
         """Register operators whose first output may use the memory of one of these inputs."""
         self._sharing.update({("", name): Sharing(tuple(inputs), copies) for name in names})
 
+    def runs(self, *names: str, roles: Sequence[BodyRole], dropped: DroppedRule | None = None) -> None:
+        """Register operators that run subgraphs, how each (the last for all others), and outputs that may be dropped."""
+        self._roles.update({("", name): tuple(roles) for name in names})
+        if dropped is not None:
+            self._dropped.update({("", name): dropped for name in names})
+
     # -- lookups -----------------------------------------------------------------------------------------------------
 
     def find_temporaries(self, c: LiteRtContext) -> Sequence[Temporary]:
@@ -154,6 +194,18 @@ class LiteRtKernels(RuntimeKernels):
         """The inputs whose memory the first output of an operator may use."""
         self._scratch.import_modules()
         return self._sharing.get((domain, op), NO_SHARING)
+
+    def find_body_roles(self, domain: str, op: str, count: int) -> tuple[BodyRole, ...]:
+        """How an operator runs each of its subgraphs."""
+        self._scratch.import_modules()
+        roles = self._roles.get((domain, op), (BodyRole(),))
+        return tuple([roles[min(i, len(roles) - 1)] for i in range(count)])
+
+    def find_dropped(self, c: LiteRtContext) -> Sequence[int]:
+        """The positions of outputs that are not written where nothing reads them."""
+        self._scratch.import_modules()
+        rule = self._dropped.get((c.op_def.domain, c.op_def.name))
+        return () if rule is None else rule(c)
 
 
 def _none(c: LiteRtContext) -> Sequence[Temporary]:

@@ -3,8 +3,8 @@
 Read in LiteRT (tflite/arena_planner.cc, tflite/simple_memory_arena.cc, tflite/core/subgraph.cc, August 2026). Each
 subgraph has a planner of its own with two arenas. Nodes run in the order of the file.
 
-1. Nodes are prepared in order. After a node with an output on the heap (a size that only its run decides) preparation
-   stops, and goes on after this node has run: a stage. Tensors of a stage are placed among those placed before.
+1. Nodes are prepared in order. After a node with an output whose size only its run decides preparation stops, and goes
+   on after this node has run: a stage. Tensors of a stage are placed among those placed before.
 2. Which tensors share memory, and the last use of each, is decided once, after the first stage was prepared. Tensors of
    later stages then still have the sizes that the file states.
 3. Of the tensors of a stage, those in use from the first node to the end are placed first, by index, then all others
@@ -25,9 +25,13 @@ ALIGNMENT = 64
 SCALAR_BYTES = 4
 """Results of at most so many bytes have memory of their own (`kScalarTensorBytes`)."""
 
-Storage = Literal["arena", "persistent", "heap", "read_only", "constant"]
-"""Where a tensor is: in the arena, in that of tensors that outlive a run, in a block of its own that is allocated when
-its size is known or (`read_only`) when its contents are, or in the file."""
+Storage = Literal["arena", "late", "persistent", "heap", "read_only", "constant", "caller"]
+"""Where a tensor is: in the arena, in the arena until its node has run and then in a block of its own (`late`), in the
+arena of tensors that outlive a run, in a block of its own that is allocated when its size is known or (`read_only`)
+when its contents are, in the file, or in a tensor of another subgraph."""
+UNSIZED: tuple[Storage, ...] = ("heap", "late")
+"""Outputs after which preparation stops: their sizes are not known."""
+IN_ARENA: tuple[Storage, ...] = ("arena", "late")
 
 
 @attrs.frozen
@@ -230,7 +234,8 @@ class _Planner:
                 return False
         if source in self.graph.inputs or output in self.graph.outputs:
             return False
-        return self._storage_at_sharing(source, prepared) in ("arena", self._storage_at_sharing(output, prepared))
+        source_storage, storage = (self._storage_at_sharing(index, prepared) for index in (source, output))
+        return source_storage in ("arena", storage)
 
     def _is_prepared(self, index: int, prepared: int) -> bool:
         return self._writer.get(index, -1) <= prepared
@@ -248,7 +253,8 @@ class _Planner:
 
     def _storage_at_sharing(self, index: int, prepared: int) -> Storage:
         tensor = self.graph.tensors[index]
-        return tensor.storage if self._is_prepared(index, prepared) else tensor.initial
+        storage = tensor.storage if self._is_prepared(index, prepared) else tensor.initial
+        return "arena" if storage == "late" else storage
 
     def _find_lifetimes(self) -> None:
         """The first node of each tensor, and the last one that reads its memory; no last one: in use to the end."""
@@ -280,7 +286,7 @@ class _Planner:
                     continue
                 del self.shared[index]
             first, last = self.first[index], self.last.get(index)
-            if tensors[index].storage == "arena":
+            if tensors[index].storage in IN_ARENA:
                 self.placed[index] = self.arena.place(index, tensors[index].size, first, last)
             elif index not in self.persistently and tensors[index].size:
                 self.persistently[index] = self.persistent.place(index, tensors[index].size, first, None)
@@ -301,7 +307,7 @@ class _Planner:
         return [
             index
             for index in dict.fromkeys(born)
-            if (tensors[index].storage == "arena" and tensors[index].size > 0) or tensors[index].storage == "persistent"
+            if (tensors[index].storage in IN_ARENA and tensors[index].size > 0) or tensors[index].storage == "persistent"
         ]
 
     def _order(self, indices: Sequence[int]) -> list[int]:
@@ -316,6 +322,6 @@ def _stages(graph: ArenaGraph) -> Iterator[tuple[int, int]]:
     begin = 0
     for number, node in enumerate(graph.nodes):
         is_last = number == len(graph.nodes) - 1
-        if is_last or any(graph.tensors[index].storage == "heap" for index in node.outputs):
+        if is_last or any(graph.tensors[index].storage in UNSIZED for index in node.outputs):
             yield begin, number
             begin = number + 1
