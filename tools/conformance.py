@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.expr import DimSize, format_dim
-from shapeinf.graph import Graph, subgraphs
+from shapeinf.formats import load
+from shapeinf.graph import Graph, function_references, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+from shapeinf.ops import default_registry
 
 Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None] | None"]
 
@@ -167,3 +169,36 @@ def _dim_json(dim: DimSize) -> int | str | None:
     if isinstance(dim, int):
         return dim
     return None if dim.is_anonymous else format_dim(dim, quote=False)
+
+
+def infer_tflite(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
+    """Every tensor of a TensorFlow Lite file by subgraph and index (`0:17`), for these sizes of its inputs."""
+    graph = load(path)
+    names: Mapping[tuple[int, int], str] = graph.model.names
+    specs = {names[_tensor_key(entry["tensor"])]: entry["dims"] for entry in inputs}
+    result = infer_shapes(graph, inputs={name: dims for name, dims in specs.items() if name in graph.inputs})
+    rows = _rows(result, {**result.body_tensors, **result.tensors})
+    by_value: dict[tuple[int, str], Row] = {}
+    for subgraph, prefix in _subgraph_paths(graph, graph, graph.model.subgraph, ""):
+        for (number, _), value in names.items():
+            if number == subgraph and prefix + value in rows:
+                by_value.setdefault((subgraph, value), rows[prefix + value])
+    return {f"{n}:{i}": by_value[n, value] for (n, i), value in names.items() if (n, value) in by_value}
+
+
+def _tensor_key(text: str) -> tuple[int, int]:
+    subgraph, _, index = text.partition(":")
+    return int(subgraph), int(index)
+
+
+def _subgraph_paths(model: Graph, graph: Graph, index: int, prefix: str) -> Iterator[tuple[int, str]]:
+    """The subgraphs that run, each with the prefix of its values in `Result.body_tensors`."""
+    yield index, prefix
+    registry = default_registry()
+    for node in graph.nodes:
+        op_def = registry.lookup("tflite", node.domain, node.op, 1)
+        for name, reference in function_references(node.kind):
+            label = "" if op_def is None else op_def.label(name)
+            inner = f"{prefix}{node.name}/{label}/" if label else f"{prefix}{node.name}/"
+            number = int(reference.function[1].split()[1])
+            yield from _subgraph_paths(model, model.functions[reference.function], number, inner)

@@ -25,7 +25,8 @@ from shapeinf.ops import Dialect, RuleIndex
 from shapeinf.ops.rule_index import COMMAND, FILE, Key
 
 ROOT = Path(__file__).resolve().parent.parent
-DIALECTS = {"microsoft": "onnx", "nnef": "nnef", "onnx": "onnx", "pnnx": "pnnx", "tf": "tf", "torch": "torch"}
+DIALECTS = {"microsoft": "onnx", "nnef": "nnef", "onnx": "onnx", "pnnx": "pnnx", "tf": "tf"}
+DIALECTS |= {"tflite": "tflite", "torch": "torch"}
 """The dialect of each package of operators."""
 
 WIDTH = 100

@@ -123,12 +123,6 @@ _ALWAYS = (
         (".keras",),
     ),
     Kind(
-        "is a TensorFlow Lite model",
-        "pass the SavedModel that it was converted from, or convert it with `python -m tf2onnx.convert --tflite`",
-        lambda head: head[4:8] == b"TFL3",
-        (".tflite", ".lite"),
-    ),
-    Kind(
         "is a model in ONNX Runtime's own format",
         "pass the .onnx file that it was converted from",
         lambda head: head[4:8] == b"ORTM",

@@ -1,0 +1,175 @@
+"""The graphs of a file: its main subgraph, and those that operators run as functions with positional parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.tflite import codes
+from shapeinf.formats.tflite.attributes import builtin_attributes
+from shapeinf.formats.tflite.contents import constant_of
+from shapeinf.formats.tflite.document import CUSTOM, Document, OperatorRecord, Subgraph, TensorRecord
+from shapeinf.formats.tflite.flatbuffer import MalformedError
+from shapeinf.formats.tflite.schema import Schema
+from shapeinf.graph import DeclaredType, FunctionKey, FunctionReference, Graph, Node, NodeKind
+
+CUSTOM_DOMAIN = "custom"
+OUTPUT_TYPES = "output_types"
+"""The attribute with the element types of the outputs of a node: those of its tensors."""
+
+
+def function_key(index: int) -> FunctionKey:
+    """The key of the function that a subgraph is."""
+    return ("", f"subgraph {index}", "")
+
+
+class ModelBuilder:
+    """Builds the graphs of a file; equal nodes share their kind.
+
+    Attributes:
+        names: the value of each tensor that a graph has, by subgraph and index.
+    """
+
+    def __init__(self, document: Document, schema: Schema) -> None:
+        """No graph is built."""
+        self.document = document
+        self.schema = schema
+        self.names: dict[tuple[int, int], str] = {}
+        self._functions: dict[FunctionKey, Graph] = {}
+        self._kinds: dict[object, NodeKind] = {}
+        self._open: list[int] = []
+
+    def build(self, index: int) -> Graph:
+        """The graph of a subgraph, with the functions that it runs. Raises MalformedError."""
+        graph = self._graph(index)
+        graph.functions = self._functions
+        return graph
+
+    def _body(self, index: int) -> FunctionReference:
+        """The function that a subgraph is. Raises MalformedError for one that runs itself."""
+        key = function_key(index)
+        if index in self._open:
+            raise MalformedError(f"subgraph {index} runs itself")
+        if key not in self._functions:
+            self._functions[key] = self._graph(index)
+        return FunctionReference(key)
+
+    def _graph(self, index: int) -> Graph:
+        subgraph = self.document.subgraph(index)
+        self._open.append(index)
+        builder = _SubgraphBuilder(self, subgraph)
+        graph = builder.build()
+        self._open.pop()
+        return graph
+
+    def kind(self, record: OperatorRecord, types: Sequence[str | None]) -> NodeKind:
+        """The operator and the attributes of a node."""
+        code = record.code
+        operator = self.schema.operators.get(code.builtin)
+        attributes: dict[str, object] = {OUTPUT_TYPES: tuple(types)}
+        if code.builtin == CUSTOM:
+            op, domain = code.custom, CUSTOM_DOMAIN
+        else:
+            op, domain = operator.name if operator is not None else f"BUILTIN_{code.builtin}", ""
+            attributes.update(builtin_attributes(self.schema, record, self._body))
+        try:
+            key = op, domain, *((name, type(value), value) for name, value in attributes.items())
+            kind = self._kinds.get(key)
+        except TypeError:  # a value that is not hashable
+            return NodeKind(op, domain, attributes)
+        if kind is None:
+            kind = self._kinds[key] = NodeKind(op, domain, attributes)
+        return kind
+
+
+class _SubgraphBuilder:
+    """Builds the graph of one subgraph."""
+
+    def __init__(self, model: ModelBuilder, subgraph: Subgraph) -> None:
+        self.model = model
+        self.subgraph = subgraph
+        self.graph = Graph(name=subgraph.name, dialect="tflite", opsets={"": 1, CUSTOM_DOMAIN: 1}, traced=True)
+        self.names = unique_names(subgraph.tensors)
+        self.written: set[int] = set()
+        """The tensors that nodes have written so far."""
+
+    def build(self) -> Graph:
+        """The graph."""
+        graph, tensors = self.graph, self.subgraph.tensors
+        inputs = list(dict.fromkeys(self.subgraph.inputs))
+        if len(inputs) < len(self.subgraph.inputs):
+            raise MalformedError(f"subgraph {self.subgraph.index}: a tensor is two of its inputs")
+        written = {number for record in self.subgraph.operators for number in record.outputs}
+        for number, tensor in enumerate(tensors):
+            if number in inputs:
+                graph.declared[self.names[number]] = declared_input(tensor)
+            elif number not in written or tensor.data is not None:
+                graph.constants[self.names[number]] = constant_of(self.model.document, tensor)
+        graph.inputs = [self.names[number] for number in inputs]
+        graph.nodes = [self._node(number, record) for number, record in enumerate(self.subgraph.operators)]
+        graph.outputs = [self.names[number] for number in self.subgraph.outputs]
+        for number in range(len(tensors)):
+            self.model.names[self.subgraph.index, number] = self.names[number]
+        return graph
+
+    def _node(self, number: int, record: OperatorRecord) -> Node:
+        where = f"subgraph {self.subgraph.index}, node {number}"
+        inputs = tuple([self.names[index] if index >= 0 else "" for index in record.inputs])
+        shared = [index for index in record.outputs if index >= 0 and index in record.inputs]
+        outputs = tuple([self._write(index, number) if index >= 0 else "" for index in record.outputs])
+        tensors = self.subgraph.tensors
+        types = [tensors[index].dtype if index >= 0 else None for index in record.outputs]
+        try:
+            kind = self.model.kind(record, types)
+        except MalformedError as error:
+            raise type(error)(f"{where}: {error}") from error
+        for index in shared:
+            message = f"the tensor {tensors[index].name!r} is both an input and an output"
+            self.graph.diagnostics.append(Diagnostic("error", codes.IN_PLACE, message, str(number), kind.op))
+        return Node(kind, inputs, outputs, str(number))
+
+    def _write(self, index: int, node: int) -> str:
+        """The value that a node writes: a tensor that has one before has a new one from then on."""
+        name = self.names[index]
+        if index in self.written or name in self.graph.constants or index in self.subgraph.inputs:
+            name = self.names[index] = f"{name}@{node}"
+        self.written.add(index)
+        claimed = declared_output(self.subgraph.tensors[index])
+        if claimed is not None:
+            self.graph.declared[name] = claimed
+        return name
+
+
+def declared_input(tensor: TensorRecord) -> DeclaredType:
+    """The declared type of an input: -1 of the signature is an unknown size, and no sizes may be an unknown rank."""
+    dims = tensor.dims if tensor.signature is None else tensor.signature
+    if not dims and not tensor.has_rank:
+        return DeclaredType(tensor.dtype)
+    return DeclaredType(tensor.dtype, tuple([None if size < 0 else size for size in dims]))
+
+
+def declared_output(tensor: TensorRecord) -> DeclaredType | None:
+    """What the converter claims of a tensor that a node writes."""
+    return declared_input(tensor)
+
+
+def unique_names(tensors: Sequence[TensorRecord]) -> list[str]:
+    """A name for each tensor: its own, or with its index where that is empty or not unique.
+
+    >>> def tensor(name): return TensorRecord(name, None, (), None, 0, None, False, False, False)
+    >>> unique_names([tensor("x"), tensor("y"), tensor("x"), tensor("")])
+    ['x:0', 'y', 'x:2', ':3']
+    """
+    counts = Counter(tensor.name for tensor in tensors)
+    taken = set(counts)
+    names: list[str] = []
+    for index, tensor in enumerate(tensors):
+        name = tensor.name
+        if not name or counts[name] > 1:
+            name = f"{name}:{index}"
+            while name in taken:
+                name += ":"
+            taken.add(name)
+        names.append(name)
+    return names

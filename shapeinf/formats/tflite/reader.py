@@ -1,0 +1,100 @@
+"""Reads a TensorFlow Lite file, a path or its bytes, as a graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from stat import S_ISREG
+from typing import Any, BinaryIO
+
+import attrs
+
+from shapeinf.errors import LimitError, ModelError
+from shapeinf.formats.files import check_path, open_regular
+from shapeinf.formats.protobuf.large_file import LargeFile, file_bytes
+from shapeinf.formats.protobuf.wire import Buffer
+from shapeinf.formats.read_files import ReadFiles, read_stream
+from shapeinf.formats.tflite.builder import ModelBuilder
+from shapeinf.formats.tflite.document import Document, read_document
+from shapeinf.formats.tflite.flatbuffer import LimitReachedError, MalformedError
+from shapeinf.formats.tflite.schema import installed_schema
+from shapeinf.graph import Graph
+
+
+@attrs.frozen
+class TfliteModel:
+    """What a graph of a file does not have: see `Graph.model`.
+
+    Args:
+        subgraph: the index of the subgraph that the graph is.
+        names: the values of tensors by subgraph and index.
+    """
+
+    subgraph: int
+    names: Mapping[tuple[int, int], str] = attrs.field(repr=False)
+
+
+def read(model: Any) -> Graph:
+    """Read a path or bytes of a file.
+
+    Raises ModelError for a malformed file, LimitError past a limit.
+    """
+    if isinstance(model, bytes):
+        graph = build(model, "<bytes>")
+        graph.files = ReadFiles(data=model)
+        return graph
+    path = check_path(model)
+    files = ReadFiles(os.path.abspath(path))
+    with _open_file(path, files) as buffer:
+        graph = build(buffer, path)
+    graph.source = path
+    graph.files = files
+    return graph
+
+
+def build(buffer: Buffer, where: str) -> Graph:
+    """The graph of the main subgraph of a file."""
+    try:
+        return _build(read_document(buffer))
+    except LimitReachedError as error:
+        raise LimitError(str(error), node=where) from error
+    except MalformedError as error:
+        raise ModelError(str(error), node=where) from error
+
+
+def _build(document: Document) -> Graph:
+    if not document.num_subgraphs:
+        raise MalformedError("has no subgraph")
+    builder = ModelBuilder(document, installed_schema())
+    graph = builder.build(0)
+    graph.producer = document.description
+    graph.file_version = str(document.version)
+    graph.model = TfliteModel(0, builder.names)
+    return graph
+
+
+@contextmanager
+def _open_file(path: str, files: ReadFiles) -> Iterator[Buffer]:
+    """The bytes of a file, kept in `files` if it is small; those of a pipe are kept. Raises ModelError."""
+    try:
+        with open_regular(path, pipe=True, buffered=False) as file:
+            _keep_small(file, path, files)
+            if files.data is not None:
+                yield files.data
+                return
+            yield file_bytes(file, os.fstat(file.fileno()).st_size, path)
+            files.check_file(files.path or path, file)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
+
+
+def _keep_small(file: BinaryIO, path: str, files: ReadFiles) -> None:
+    """Read the bytes of a small file, or of a pipe, into `files`."""
+    status = os.fstat(file.fileno())
+    if not S_ISREG(status.st_mode):
+        files.data = read_stream(file, path)
+        return
+    files.add(files.path or path, file, status)
+    if files.keeps(status.st_size):
+        files.data = LargeFile(file, status.st_size, path)[:]
