@@ -1,6 +1,6 @@
-"""The operators of TensorFlow Lite, builtin ones (`CONV_2D`) and custom ones in the domain `custom`.
+"""Operators of TensorFlow Lite, as LiteRT computes their shapes.
 
-`rules.txt` lists the rules of this package; a module is imported on the first lookup of one of its operators.
+`rules.txt` lists the rules; a module is imported when an operator of it is first looked up.
 """
 
 from __future__ import annotations

@@ -1,0 +1,89 @@
+"""What rules read of operands: declared types of outputs, contents of numbers, axes, and refusals of warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+
+from opdefs.rules.contents.elements import known_dims
+from opdefs.tf.context import TensorFlowContext
+from shapeinf.expr import DimSize
+from shapeinf.lattice import PartialTensor, Shape, Type
+
+QUANTIZED = frozenset({"int2", "int4", "uint4", "int8", "uint8", "int16"})
+"""Types whose integers stand for other numbers, by a scale that rules do not know."""
+
+
+def output_type(c: TensorFlowContext, index: int = 0) -> str | None:
+    """The element type that the file declares of an output; None where it declares none."""
+    listed = c.attributes.get("output_types")
+    return listed[index] if isinstance(listed, tuple) and index < len(listed) else None
+
+
+def plain(x: PartialTensor) -> PartialTensor:
+    """The tensor, without contents that may be quantized."""
+    return PartialTensor(x.dtype, x.shape, None) if x.dtype in QUANTIZED and x.contents is not None else x
+
+
+def of_numbers(rule: Callable[..., PartialTensor]) -> Callable[..., PartialTensor]:
+    """The rule of an operator on numbers: of quantized operands, no contents are known."""
+
+    @wraps(rule)
+    def wrapped(c: TensorFlowContext, *operands: PartialTensor, **options: object) -> PartialTensor:
+        result = rule(c, *map(plain, operands), **options)
+        return result.with_type(output_type(c) or result.dtype, result.shape)
+
+    return wrapped
+
+
+def refusing(rule: Callable[..., Type | Shape]) -> Callable[..., Type | Shape]:
+    """TensorFlow's rule, where LiteRT refuses in Prepare what TensorFlow detects only when a node runs."""
+
+    @wraps(rule)
+    def wrapped(c: TensorFlowContext, *operands: object, **options: object) -> Type | Shape:
+        result = rule(c, *operands, **options)
+        if c.warnings:
+            first, c.warnings = c.warnings[0], ()
+            raise first
+        return result
+
+    return wrapped
+
+
+def axis_of(c: TensorFlowContext, axis: int, rank: int) -> int:
+    """The axis counted from the front, of which a negative one counts from the end. Raises ShapeError out of range."""
+    if not -rank <= axis < rank:
+        c.fail(f"axis {axis} is out of range for rank {rank}")
+    return axis + rank if axis < 0 else axis
+
+
+def ranked(c: TensorFlowContext, x: Shape, least: int, most: int | None = None, name: str = "the input") -> Shape:
+    """The shape, whose rank must lie in a range. Raises NotKnown where it is unknown."""
+    if len(x) < least:
+        c.fail(f"{name} must be of rank {least} or more", x)
+    if most is not None and len(x) > most:
+        c.fail(f"{name} must be of rank {most} at most", x)
+    return x
+
+
+def not_empty(c: TensorFlowContext, sizes: Iterable[DimSize], message: str) -> None:
+    """Require sizes of at least 1."""
+    for size in sizes:
+        if c.prove_le(1, size) is not True:
+            c.at_least(size, 1, message)
+
+
+def single(c: TensorFlowContext, x: PartialTensor, name: str) -> DimSize | None:
+    """The number in an operand of one element, at any rank; None where it is unknown."""
+    if x.shape.dims is not None:
+        c.merge(c.numel(x.shape.dims), 1, f"{name} must have exactly one element")
+    known = known_dims(x)
+    return known[0] if known else None
+
+
+def matching(c: TensorFlowContext, shapes: Sequence[Shape], message: str) -> Shape:
+    """The common shape of operands that must be equal."""
+    result = shapes[0]
+    for shape in shapes[1:]:
+        result = c.merge(result, shape, message)
+    return c.store.canon_shape(result)

@@ -1,0 +1,31 @@
+"""Random numbers."""
+
+from __future__ import annotations
+
+from opdefs.rules.requested import scalar_size_or_fresh
+from opdefs.rules.reshaping import shape_from_sizes
+from opdefs.tf.context import TensorFlowContext
+from opdefs.tflite.dialect import tflite
+from opdefs.tflite.operands import single
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import Value
+
+
+@tflite("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL")
+def random_numbers(c: TensorFlowContext, sizes: Value) -> Shape:
+    """Sizes [R] -> [*sizes]."""
+    return shape_from_sizes(c, sizes, "sizes")
+
+
+@tflite("MULTINOMIAL")
+def multinomial(c: TensorFlowContext, logits: Shape, count: Value) -> Shape:
+    """[B, classes], count [] -> [B, count]."""
+    batch, _ = c.require_rank(logits, 2, "the logits")
+    single(c, count, "the number of samples")
+    return Shape((batch, scalar_size_or_fresh(c, count, "samples")))
+
+
+@tflite("STABLEHLO_RNG_BIT_GENERATOR")
+def rng_bit_generator(c: TensorFlowContext, state: Shape) -> tuple[PartialTensor, PartialTensor]:
+    """[n] -> [n], and bits whose sizes only the file states."""
+    return PartialTensor(None, state, None), PartialTensor(None, c.unknown_shape(), None)
