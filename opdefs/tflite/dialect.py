@@ -30,6 +30,7 @@ tflite = Dialect(
     _schema,
     versioned=False,  # the version of an operator selects a kernel, and never a shape
     rule_index=RuleIndex("opdefs.tflite"),
+    kernels={"litert": "opdefs.litert:litert", "tflite-micro": "opdefs.tflite_micro:tflite_micro"},
     context=TensorFlowContext,
 )
 tflite.declarations = lambda _: (wire_schema(),)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 RUNTIMES = {
     "executorch": "shapeinf.memory.runtimes.executorch.runtime",
+    "litert": "shapeinf.memory.runtimes.litert.runtime",
     "onnxruntime": "shapeinf.memory.runtimes.onnxruntime.runtime",
+    "tflite-micro": "shapeinf.memory.runtimes.tflite_micro.runtime",
 }
 """The module of each runtime."""
 

@@ -120,6 +120,21 @@ class ArenaPlan:
     stages: tuple[int, ...]
 
 
+@attrs.frozen
+class Lifetimes:
+    """When tensors are in use.
+
+    Args:
+        first: by tensor, the first node.
+        last: the last node that reads its memory; no node for one that is in use to the end.
+        shared: by tensor without memory of its own the one whose memory it uses.
+    """
+
+    first: dict[int, int]
+    last: dict[int, int]
+    shared: dict[int, int]
+
+
 class Arena:
     """Memory in which tensors are placed; it grows and never shrinks."""
 
@@ -166,6 +181,14 @@ def plan_arena(graph: ArenaGraph, *, sharing: bool = True) -> ArenaPlan:
     return _Planner(graph, sharing).plan()
 
 
+def find_lifetimes(graph: ArenaGraph, *, sharing: bool = True) -> Lifetimes:
+    """When the tensors of a subgraph are in use; sizes are only compared for equality."""
+    planner = _Planner(graph, sharing)
+    planner.decide()
+    shared = {i: root for i, root in planner.shared.items() if graph.tensors[i].size == graph.tensors[root].size}
+    return Lifetimes(planner.first, planner.last, shared)
+
+
 class _Planner:
     """The state of a planner: lifetimes and shared memory, which are decided once, and the two arenas."""
 
@@ -179,14 +202,19 @@ class _Planner:
         self.arena, self.persistent = Arena(), Arena()
         self.placed: dict[int, Placed] = {}
         self.persistently: dict[int, Placed] = {}
+        self.writer = {i: number for number, node in enumerate(graph.nodes) for i in node.outputs}
+        """By tensor, the node that writes it."""
+
+    def decide(self) -> None:
+        """Decide which tensors share memory, and how long each is in use."""
+        prepared = self.stages[0][1] if self.stages else -1
+        if self.sharing:
+            self._share(self._references(), prepared)
+        self._find_lifetimes()
 
     def plan(self) -> ArenaPlan:
         """Decide lifetimes, then place the tensors of each stage."""
-        prepared = self.stages[0][1] if self.stages else -1
-        references = self._references()
-        if self.sharing:
-            self._share(references, prepared)
-        self._find_lifetimes()
+        self.decide()
         sizes: list[tuple[int, int]] = []
         for begin, end in self.stages or [(0, 0)]:
             self._place_stage(begin, end)
@@ -214,10 +242,10 @@ class _Planner:
 
     def _share(self, references: dict[int, int], prepared: int) -> None:
         """Let results use the memory of an input, where the node allows it."""
-        for number, node in enumerate(self.graph.nodes):
+        for node in self.graph.nodes:
             if not node.outputs or not node.shared:
                 continue
-            source = next((i for i in node.shared if self._may_share(node, number, i, references, prepared)), None)
+            source = next((i for i in node.shared if self._may_share(node, i, references, prepared)), None)
             if source is None:
                 continue
             root = self.shared.get(source, source)
@@ -225,7 +253,7 @@ class _Planner:
                 continue
             self.shared[node.outputs[0]] = root
 
-    def _may_share(self, node: ArenaNode, number: int, source: int, references: dict[int, int], prepared: int) -> bool:
+    def _may_share(self, node: ArenaNode, source: int, references: dict[int, int], prepared: int) -> bool:
         """Whether the first output of a node may use the memory of this input."""
         output = node.outputs[0]
         if node.copies:
@@ -238,14 +266,7 @@ class _Planner:
         return source_storage in ("arena", storage)
 
     def _is_prepared(self, index: int, prepared: int) -> bool:
-        return self._writer.get(index, -1) <= prepared
-
-    @property
-    def _writer(self) -> dict[int, int]:
-        """By tensor, the node that writes it."""
-        if not hasattr(self, "_writers"):
-            self._writers = {i: n for n, node in enumerate(self.graph.nodes) for i in node.outputs}
-        return self._writers
+        return self.writer.get(index, -1) <= prepared
 
     def _size_at_sharing(self, index: int, prepared: int) -> int:
         tensor = self.graph.tensors[index]
