@@ -35,11 +35,13 @@ class FileModel:
 
     Args:
         main: the main subgraph.
+        subgraphs: all that a run may reach, by index.
         document: the tables of the file.
         names: the values of tensors by subgraph and index.
     """
 
     main: Subgraph
+    subgraphs: Mapping[int, Subgraph]
     document: Document
     names: Mapping[tuple[int, int], str]
 
@@ -56,7 +58,8 @@ def read_model(inference: Inference, store: ShapeStore) -> FileModel:
     try:
         with open_source(graph) as buffer:
             builder = _Builder(inference, store, read_document(buffer), model)
-            return FileModel(builder.subgraph(model.subgraph, graph, inference), builder.document, model.names)
+            main = builder.subgraph(model.subgraph, graph, inference)
+            return FileModel(main, builder.subgraphs, builder.document, model.names)
     except LimitReachedError as error:
         raise LimitError(str(error)) from error
     except MalformedError as error:
@@ -69,6 +72,7 @@ class _Builder:
     def __init__(self, inference: Inference, store: ShapeStore, document: Document, model: TfliteModel) -> None:
         self.inference, self.store, self.document, self.model = inference, store, document, model
         self.storages: dict[int, SubgraphStorage] = {}
+        self.subgraphs: dict[int, Subgraph] = {}
 
     def subgraph(self, index: int, graph: Graph, run: Inference | None) -> Subgraph:
         """A subgraph; `run` is None for one that was not inferred."""
@@ -82,7 +86,12 @@ class _Builder:
             for i, tensor in enumerate(record.tensors)
         ]
         calls = self._calls(record, graph, run, storage)
-        return Subgraph(record.name or str(index), tuple(values), calls, record.inputs, record.outputs)
+        subgraph = Subgraph(index, record.name or str(index), tuple(values), calls, record.inputs, record.outputs)
+        return self.subgraphs.setdefault(index, subgraph) if run is None else self._keep(subgraph)
+
+    def _keep(self, subgraph: Subgraph) -> Subgraph:
+        self.subgraphs[subgraph.index] = subgraph
+        return subgraph
 
     def _value(
         self,

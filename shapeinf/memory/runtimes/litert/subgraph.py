@@ -63,8 +63,9 @@ class Call:
 
 @attrs.frozen(eq=False)
 class Subgraph:
-    """A subgraph with its values and its nodes, in the order of the file."""
+    """A subgraph with its values and its nodes, in the order of the file; `index` is its number there."""
 
+    index: int
     name: str
     values: tuple[Value, ...]
     calls: tuple[Call, ...]

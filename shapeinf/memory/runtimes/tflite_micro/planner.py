@@ -79,22 +79,25 @@ def round_up(size: int) -> int:
 
 def find_buffers(subgraphs: Sequence[MicroSubgraph]) -> list[MicroBuffer]:
     """The buffers in the head, in the order in which the interpreter lists them: tensors, then scratch buffers."""
-    return _Lifetimes(subgraphs).buffers()
+    return Lifetimes(subgraphs).buffers()
 
 
-class _Lifetimes:
-    """Walks the nodes of the main subgraph, and of the subgraphs that they run."""
+class Lifetimes:
+    """Walks the nodes of the main subgraph, and of the subgraphs that they run.
+
+    `points` has the subgraph and the node of each point in time; no node at the begin of a subgraph.
+    """
 
     def __init__(self, subgraphs: Sequence[MicroSubgraph]) -> None:
         self.subgraphs = subgraphs
-        self.now = 0
+        self.points: list[tuple[int, int | None]] = [(0, None)]
         self.spans: dict[tuple[int, int], tuple[int, int]] = {}
         """By subgraph and tensor, its first and last point in time."""
         self.scratch: dict[tuple[int, int], tuple[int, int]] = {}
         """By subgraph and node, those of its scratch buffers."""
 
     def buffers(self) -> list[MicroBuffer]:
-        """All buffers; a tensor that no node and no subgraph refers to is in use before the first point."""
+        """All buffers; to be called once. A tensor that no node and no subgraph refers to is in use before the first point."""
         if self.subgraphs:
             self.walk(0)
         tensors = [
@@ -110,18 +113,23 @@ class _Lifetimes:
             for size in self.subgraphs[number].nodes[position].scratch:
                 yield MicroBuffer(number, None, round_up(size), first, last)
 
+    @property
+    def now(self) -> int:
+        """The point in time."""
+        return len(self.points) - 1
+
     def walk(self, number: int) -> None:
         """The lifetimes of a subgraph."""
         subgraph = self.subgraphs[number]
         for index in (*subgraph.inputs, *subgraph.outputs):
             self.create(number, index)
         for position, node in enumerate(subgraph.nodes):
-            self.now += 1
+            self.points.append((number, position))
             for index in node.outputs:
                 self.create(number, index)
             start = self.now
             for body in node.bodies:
-                self.now += 1
+                self.points.append((body, None))
                 self.walk(body)
             for index in (*node.inputs, *node.outputs):
                 self.use(number, index)
