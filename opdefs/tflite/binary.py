@@ -217,9 +217,7 @@ def stablehlo_compare(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
 
 
 @tflite("SELECT", in_place=(1, 2))
-def select(
-    c: TensorFlowContext, condition: Value, x: Value, y: Value, *, output_shapes: Shapes = ()
-) -> PartialTensor:
+def select(c: TensorFlowContext, condition: Value, x: Value, y: Value, *, output_shapes: Shapes = ()) -> PartialTensor:
     """[*S] or [] or [n], [n, *Q], [n, *Q] -> [n, *Q]; a vector of conditions selects rows. Nothing broadcasts."""
     stated = _single_elements(c, output_shapes, condition, x, y)
     if stated is not None:

@@ -98,9 +98,7 @@ def _optional_bias(c: TensorFlowContext, bias: Shape | None, position: int, outp
 
 
 @tflite("CONV_2D")
-def conv_2d(
-    c: TensorFlowContext, x: Shape, weights: Shape, bias: Shape | None = None, *, window: ImageWindow
-) -> Shape:
+def conv_2d(c: TensorFlowContext, x: Shape, weights: Shape, bias: Shape | None = None, *, window: ImageWindow) -> Shape:
     """[N, H, W, C], [M, h, w, C/groups], bias [M] -> [N, H', W', M]."""
     batch, height, width, channels = c.require_rank(x, 4)
     outputs, h, w, depth = c.require_rank(weights, 4, "the filter")

@@ -49,9 +49,7 @@ tflite("FLOOR", "STABLEHLO_FLOOR", in_place=(0,))(
 )
 tflite("CEIL", in_place=(0,))(of_numbers(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil)))
 tflite("ROUND", in_place=(0,))(of_numbers(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round)))
-tflite("SQRT", in_place=(0,))(
-    of_numbers(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
-)
+tflite("SQRT", in_place=(0,))(of_numbers(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root)))
 tflite("SQUARE", in_place=(0,))(
     of_numbers(unary_rule(numpy_function("square"), lambda d: d * d, lambda floats, x: floats.multiply(x, x)))
 )
@@ -146,7 +144,9 @@ tflite("BUCKETIZE")(bucketize)
 
 
 @tflite("CUMSUM")
-def cumsum(c: TensorFlowContext, x: Value, axis: Value, *, exclusive: bool = False, reverse: bool = False) -> PartialTensor:
+def cumsum(
+    c: TensorFlowContext, x: Value, axis: Value, *, exclusive: bool = False, reverse: bool = False
+) -> PartialTensor:
     """[*S], axis [] -> [*S]: running sums along the axis."""
     known = single(c, axis, "axis")
     along = None if not isinstance(known, int) else axis_of(c, known, len(x.shape))

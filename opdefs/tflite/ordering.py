@@ -69,5 +69,3 @@ def _selected(c: TensorFlowContext, boxes: Shape, scores: Shape, limit: PartialT
     if known and isinstance(known[0], int) and known[0] < 0:
         c.fail("the limit must be at least 0", known[0])
     return scalar_size_or_fresh(c, limit, "limit")
-
-

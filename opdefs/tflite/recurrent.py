@@ -43,9 +43,7 @@ def svdf(
 
 
 @tflite("RNN")
-def rnn(
-    c: TensorFlowContext, x: Shape, weights: Shape, recurrent: Shape, bias: Shape, state: Shape
-) -> Shape:
+def rnn(c: TensorFlowContext, x: Shape, weights: Shape, recurrent: Shape, bias: Shape, state: Shape) -> Shape:
     """[B, K], [units, K], [units, units], [units], state [B, units] -> [B, units]."""
     batch, features = c.require_rank(x, 2)
     return Shape((batch, _rnn_units(c, features, batch, (weights, recurrent, bias, state))))
@@ -173,9 +171,7 @@ def _lstm_sizes(
 
 
 @tflite("UNIDIRECTIONAL_SEQUENCE_LSTM")
-def unidirectional_sequence_lstm(
-    c: TensorFlowContext, *operands: Shape | None, time_major: bool = False
-) -> Shape:
+def unidirectional_sequence_lstm(c: TensorFlowContext, *operands: Shape | None, time_major: bool = False) -> Shape:
     """[B, T, K], weights of gates, biases, states -> [B, T, outputs]."""
     first, second, features = c.require_rank(_present(c, operands, 0), 3)
     units, _ = _lstm_sizes(c, operands, second if time_major else first, features)

@@ -48,7 +48,9 @@ def range_(c: TensorFlowContext, start: Value, limit: Value, delta: Value) -> Pa
 def fill(c: TensorFlowContext, dims: Value, value: Value) -> PartialTensor:
     """Sizes [R], [] -> [*sizes]: the value."""
     c.require_rank(value.shape, 0, "the value")
-    return constant_tensor(value.dtype, shape_from_sizes(c, dims, "dims"), value.elements[0] if value.elements else None)
+    return constant_tensor(
+        value.dtype, shape_from_sizes(c, dims, "dims"), value.elements[0] if value.elements else None
+    )
 
 
 tflite("BROADCAST_ARGS")(broadcast_args)

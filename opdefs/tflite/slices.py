@@ -34,9 +34,7 @@ def slice_(c: TensorFlowContext, x: Value, begin: Value, size: Value) -> Partial
     return part if part.shape == Shape(dims) else PartialTensor(x.dtype, Shape(dims), None)
 
 
-def _slice_size(
-    c: TensorFlowContext, d: DimSize, start: DimSize | None, wanted: DimSize | None, axis: int
-) -> DimSize:
+def _slice_size(c: TensorFlowContext, d: DimSize, start: DimSize | None, wanted: DimSize | None, axis: int) -> DimSize:
     """The size of one axis of a slice. Requires that the axis holds it."""
     inside = f"the slice must lie inside axis {axis} of the input"
     if start is not None and c.prove_le(0, start) is not True:
@@ -162,9 +160,7 @@ def _range(
     return start, last if _bit(masks.end_mask, i) else ends[i], known
 
 
-def _index(
-    begin: DimSize | None, masked: bool, step: int | None
-) -> tuple[DimSize | None, DimSize | None, int | None]:
+def _index(begin: DimSize | None, masked: bool, step: int | None) -> tuple[DimSize | None, DimSize | None, int | None]:
     """The range of a dropped axis."""
     if masked:
         return (0, 1, 1) if step is None or step > 0 else (-1, HUGE, 1)
@@ -243,5 +239,3 @@ def stablehlo_slice(
     if not len(start_indices) == len(limit_indices) == len(strides) == rank:
         c.fail("start, limit and strides must have one value for each axis", start_indices)
     return slice_axes(c, x, range(rank), start_indices, limit_indices, strides, as_python=True)
-
-

@@ -23,3 +23,7 @@ class PlannedArena(RuntimeMemory):
         Raises MissingSizeError.
         """
         return {}
+
+    def arena_bytes(self, planned: int, parts: Mapping[str, int]) -> int:
+        """The whole arena, whose tensors have the `planned` bytes."""
+        return planned

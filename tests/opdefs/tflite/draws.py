@@ -236,14 +236,18 @@ def select(d: Draw, op: str) -> Case:
     dims = d.dims(0, 4)
     condition = d.one_of(dims, (), dims[:1], d.broadcastable(dims))
     other = tuple(d.off(size, 4) for size in dims)
-    return Case(op, [d.feed(*condition, dtype="bool"), d.feed(*dims), d.feed(*other)], ["float32"], "SelectOptions", {}, (dims,))
+    return Case(
+        op, [d.feed(*condition, dtype="bool"), d.feed(*dims), d.feed(*other)], ["float32"], "SelectOptions", {}, (dims,)
+    )
 
 
 @draws("SELECT_V2")
 def select_v2(d: Draw, op: str) -> Case:
     dims = d.dims(0, 4)
     condition, a, b = (d.broadcastable(dims) for _ in range(3))
-    return Case(op, [d.feed(*condition, dtype="bool"), d.feed(*a), d.feed(*b)], ["float32"], "SelectV2Options", {}, (dims,))
+    return Case(
+        op, [d.feed(*condition, dtype="bool"), d.feed(*a), d.feed(*b)], ["float32"], "SelectV2Options", {}, (dims,)
+    )
 
 
 @draws("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM")

@@ -41,8 +41,12 @@ def infer_case(case: Case, *, symbolic: bool = False, feed: bool = True) -> tupl
     inputs = list(declared)
     for index, dtype in enumerate(case.outputs):
         declared[outputs[index]] = DeclaredType(dtype, case.declared[index] if case.declared else None)
-    node = Node.make(case.op, tuple(names), tuple(outputs), {**case.options, "output_types": case.outputs}, "0", domain_of(case))
-    graph = Graph("case", "tflite", inputs=inputs, outputs=outputs, nodes=[node], declared=declared, constants=constants)
+    node = Node.make(
+        case.op, tuple(names), tuple(outputs), {**case.options, "output_types": case.outputs}, "0", domain_of(case)
+    )
+    graph = Graph(
+        "case", "tflite", inputs=inputs, outputs=outputs, nodes=[node], declared=declared, constants=constants
+    )
     return infer_shapes(graph, registry=REGISTRY), sizes
 
 
@@ -106,9 +110,7 @@ def _wrong_contents(index: int, result: Result, values: list[Any] | None) -> lis
     return [f"contents of output {index}: {wrong}"] if wrong else []
 
 
-def _symbolic_differences(
-    case: Case, result: Result, sizes: Mapping[str, int], truth: Mapping[str, Any]
-) -> list[str]:
+def _symbolic_differences(case: Case, result: Result, sizes: Mapping[str, int], truth: Mapping[str, Any]) -> list[str]:
     """The differences of the formulas and of the contract, for inputs whose sizes are symbols."""
     verdict = result.contract.check(sizes).verdict if sizes else None
     if sizes and verdict is not ("refused" not in truth):

@@ -151,7 +151,9 @@ class LiteRtMemory(PlannedArena):
 
 def _notes(graph: PreparedGraph) -> Iterator[str]:
     yield from NOTES
-    stops = [call.node for call, node in zip(graph.subgraph.calls, graph.nodes, strict=True) if _stops(graph, node.outputs)]
+    stops = [
+        call.node for call, node in zip(graph.subgraph.calls, graph.nodes, strict=True) if _stops(graph, node.outputs)
+    ]
     if stops:
         listed = ", ".join(stops[:4]) + (f" and {len(stops) - 4} more" if len(stops) > 4 else "")
         yield f"dynamic in LiteRT: the outputs of {listed} get their sizes when they run"
@@ -204,7 +206,9 @@ def _name(graph: PreparedGraph, index: int) -> str:
 
 def _slot(name: str, placed: Placed, end: int) -> Slot:
     last = placed.last
-    return Slot(name, placed.first, max(end, placed.first + 1) if last is None else last + 1, placed.size, placed.offset)
+    return Slot(
+        name, placed.first, max(end, placed.first + 1) if last is None else last + 1, placed.size, placed.offset
+    )
 
 
 def _unplaced(graph: PreparedGraph) -> Iterator[Unplaced]:

@@ -121,9 +121,7 @@ class LiteRtKernels(RuntimeKernels):
         self._roles: dict[tuple[str, str], tuple[BodyRole, ...]] = {}
         self._dropped: dict[tuple[str, str], DroppedRule] = {}
 
-    def temporaries(
-        self, *names: str, domain: str = ""
-    ) -> Callable[[TemporariesRule], TemporariesRule]:
+    def temporaries(self, *names: str, domain: str = "") -> Callable[[TemporariesRule], TemporariesRule]:
         """Register the decorated function as the rule for the temporaries of these operators."""
 
         def register(rule: TemporariesRule) -> TemporariesRule:

@@ -54,7 +54,9 @@ def read_model(inference: Inference, store: ShapeStore) -> FileModel:
     graph = inference.compiled.graph
     model = graph.model
     if not isinstance(model, TfliteModel):
-        raise ModelError("the memory of a runtime of TensorFlow Lite is that of a file: the graph was not read from one")
+        raise ModelError(
+            "the memory of a runtime of TensorFlow Lite is that of a file: the graph was not read from one"
+        )
     try:
         with open_source(graph) as buffer:
             builder = _Builder(inference, store, read_document(buffer), model)
@@ -191,4 +193,3 @@ def stated_bytes(tensor: TensorRecord) -> int:
     """The bytes of a tensor with the sizes in the file."""
     bits = HANDLE_BYTES * 8 if tensor.dtype in HANDLES else element_bits(tensor.dtype) or 0
     return -(-bits * prod(tensor.dims) // 8)
-

@@ -328,7 +328,8 @@ class _Planner:
         return [
             index
             for index in dict.fromkeys(born)
-            if (tensors[index].storage in IN_ARENA and tensors[index].size > 0) or tensors[index].storage == "persistent"
+            if (tensors[index].storage in IN_ARENA and tensors[index].size > 0)
+            or tensors[index].storage == "persistent"
         ]
 
     def _order(self, indices: Sequence[int]) -> list[int]:

@@ -280,4 +280,3 @@ def _body(graph: PreparedGraph) -> PreparedBody:
     passed = [p for p, (i, o) in enumerate(zip(subgraph.inputs, subgraph.outputs, strict=False)) if i == o]
     types = [None if i < 0 else subgraph.values[i].type for i in subgraph.outputs]
     return PreparedBody(tuple(types), graph.has_unsized, tuple(passed))
-

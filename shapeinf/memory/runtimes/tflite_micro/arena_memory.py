@@ -122,6 +122,8 @@ class TfliteMicroMemory(PlannedArena):
     def _layout(self, inference: Inference, store: ShapeStore) -> _Layout:
         model = read_model(inference, store)
         subgraphs = [_subgraph(model, index) for index in range(model.document.num_subgraphs)]
+        if all(subgraphs[0].values[index].size == subgraphs[0].values[index].stated for index in subgraphs[0].inputs):
+            subgraphs = [_as_stated(subgraph) for subgraph in subgraphs]
         needs: dict[tuple[int, int], MicroNeeds] = {}
         unknown: dict[tuple[int, int], str] = {}
         for number, subgraph in enumerate(subgraphs):
@@ -145,6 +147,10 @@ class TfliteMicroMemory(PlannedArena):
         """Head and tail."""
         arena = self.at(sizes)
         return {"head": arena.head, "tail": arena.tail}
+
+    def arena_bytes(self, planned: int, parts: Mapping[str, int]) -> int:
+        """Head and tail are one block of memory."""
+        return sum(parts.values())
 
     def plan(
         self,
@@ -183,6 +189,11 @@ class TfliteMicroMemory(PlannedArena):
 def _subgraph(model: FileModel, index: int) -> Subgraph:
     """A subgraph; one that no run reaches takes part with the sizes in the file."""
     return model.subgraphs.get(index) or Subgraph(index, str(index), (), (), (), ())
+
+
+def _as_stated(subgraph: Subgraph) -> Subgraph:
+    """A subgraph with the sizes in the file, which the interpreter believes where no other file is made of it."""
+    return attrs.evolve(subgraph, values=tuple([attrs.evolve(v, size=v.stated, cause="") for v in subgraph.values]))
 
 
 def _is_planned(value: Value) -> bool:
