@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 import attrs
 
-from shapeinf.graph import FunctionKey
+from shapeinf.graph import FunctionKey, Graph, NodeKind, function_references
 from shapeinf.lattice import PartialTensor, Shape
 
 GENERATED = re.compile(r"unk__\d+")
@@ -45,3 +45,30 @@ class Annotation:
     constants: Mapping[str, PartialTensor] = attrs.Factory(dict)
     inputs: Mapping[str, Info] = attrs.Factory(dict)
     assumptions: Sequence[str] | None = None
+
+
+def inferred_functions(graph: Graph, annotation: Annotation) -> set[FunctionKey]:
+    """The functions whose calls are all inferred: a call that is not inferred may have other shapes.
+
+    Only functions that one node calls are included; the annotation merges several calls of that node.
+    """
+    callers: dict[FunctionKey, list[FunctionKey | None]] = {}
+    for caller, nodes in ((None, graph.nodes), *((key, body.nodes) for key, body in graph.functions.items())):
+        for node in nodes:
+            for key in _references(node.kind):
+                callers.setdefault(key, []).append(caller)
+    inferred: set[FunctionKey] = set()
+    pending = [key for key in annotation.functions if callers.get(key) == [None]]
+    while pending:
+        inferred.update(pending)
+        called = (key for key in annotation.functions if key not in inferred)
+        pending = [key for key in called if len(callers.get(key, ())) == 1 and callers[key][0] in inferred]
+    return inferred
+
+
+def _references(kind: NodeKind) -> Iterator[FunctionKey]:
+    """The functions that a node may call: its operator, and those of its attributes."""
+    yield (kind.domain, kind.op, "")
+    for _, reference in function_references(kind):
+        yield reference.function
+        yield from _references(NodeKind("", "", reference.attrs))

@@ -51,6 +51,23 @@ def command_line(
     return {CommandLineOption: CommandLineOption(text, tuple(choices), metavar, repeated)}
 
 
+@attrs.frozen
+class SignatureOptions(FormatOptions):
+    """The option that formats with signatures share.
+
+    Args:
+        signature: the signature to read: a name for a part of the model, with names for its inputs and outputs.
+    """
+
+    signature: str | None = attrs.field(
+        default=None,
+        metadata=command_line(
+            "The signature to read of a SavedModel or a TensorFlow Lite file; the entire graph by default.",
+            metavar="NAME",
+        ),
+    )
+
+
 class Candidate:
     """A model of unknown format, with the data by which formats recognize it."""
 
@@ -155,8 +172,8 @@ class FormatRegistry:
         recognized = self.recognize(candidate)
         refuse_foreign(candidate, recognized not in (None, self.default))
         chosen = self._format_of(recognized, options)
-        if options is None and chosen.options is not None:
-            options = chosen.options()
+        if chosen.options is not None and not isinstance(options, chosen.options):
+            options = chosen.options(**({} if options is None else attrs.asdict(options, recurse=False)))
         try:
             graph = chosen.read(model, options)
         except ModelError as error:
@@ -237,7 +254,7 @@ class FormatRegistry:
         if options is None:
             return True
         recognized = self.recognize(Candidate(model))
-        return recognized is None or recognized.options is type(options)
+        return recognized is None or _has_options(recognized, options)
 
     def missing_data(self, graph: Graph) -> list[MissingData]:
         """The data of the model of a graph that should be in other files, but are missing."""
@@ -256,13 +273,14 @@ class FormatRegistry:
     def _format_of(self, recognized: Format | None, options: FormatOptions | None) -> Format:
         if options is None:
             return recognized or self.default
-        owner = next((format_ for format_ in self.formats if format_.options is type(options)), None)
-        if owner is None:
+        owners = [format_ for format_ in self.formats if _has_options(format_, options)]
+        if not owners:
             raise ShapeInferenceError(f"{options!r} are not options of a format")
-        if recognized not in (None, owner):
-            names = ", ".join(field.name for field in attrs.fields(type(options)))
-            raise ShapeInferenceError(f"the options {names} are for {owner.title}, but the model is {recognized.title}")
-        return owner
+        if recognized is None or recognized in owners:
+            return recognized or owners[0]
+        names = ", ".join(field.name for field in attrs.fields(type(options)))
+        titles = " or ".join(format_.title for format_ in owners)
+        raise ShapeInferenceError(f"the options {names} are for {titles}, but the model is {recognized.title}")
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of all formats on the command line, by name."""
@@ -271,14 +289,18 @@ class FormatRegistry:
     def options(self, values: Mapping[str, object]) -> FormatOptions | None:
         """The options record of values from the command line, by name; None where all have their defaults.
 
-        A value of None or () is that of an option that was not typed. Raises ShapeInferenceError for options of two
-        formats.
+        A value of None or () is that of an option that was not typed. The record of options that several formats share
+        is of the class that has them. Raises ShapeInferenceError for options of two formats.
         """
         values = {name: value for name, value in values.items() if value not in (None, ())}
         records = list(self._records(values))
-        if len(records) > 1:
+        whole = [record for record in records if all(hasattr(record, name) for name in values)]
+        if records and not whole:
             raise ShapeInferenceError(f"the options belong to different formats: {records[0]!r}, {records[1]!r}")
-        return records[0] if records else None
+        if len(whole) < 2:
+            return whole[0] if whole else None
+        shared = next(base for base in type(whole[0]).__mro__ if all(isinstance(record, base) for record in whole))
+        return shared(**values)  # type: ignore[no-any-return]
 
     def _records(self, values: Mapping[str, object]) -> Iterable[FormatOptions]:
         for format_ in self.formats:
@@ -286,6 +308,11 @@ class FormatRegistry:
                 record = format_.options(**{name: values[name] for name in format_.command_line() if name in values})
                 if record != format_.options():
                     yield record
+
+
+def _has_options(format_: Format, options: FormatOptions) -> bool:
+    """Whether options are those of a format: of its class, or of a class that it shares with others."""
+    return format_.options is not None and issubclass(format_.options, type(options))
 
 
 def refuse_foreign(candidate: Candidate, recognized: bool) -> None:

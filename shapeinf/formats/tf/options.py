@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from shapeinf.formats.registry import FormatOptions, command_line
+from shapeinf.formats.registry import SignatureOptions, command_line
 
 
 @attrs.frozen
-class TensorFlowOptions(FormatOptions):
+class TensorFlowOptions(SignatureOptions):
     """How a TensorFlow model is read.
 
     Args:
@@ -17,10 +17,6 @@ class TensorFlowOptions(FormatOptions):
         tag: a tag of the MetaGraphDef to read from a SavedModel; by default the only one is read, or that for "serve".
     """
 
-    signature: str | None = attrs.field(
-        default=None,
-        metadata=command_line("The signature of a SavedModel to read; the entire graph by default.", metavar="NAME"),
-    )
     tag: str | None = attrs.field(
         default=None,
         metadata=command_line("The tag of the graph of a SavedModel to read; `serve` by default.", metavar="TAG"),

@@ -7,10 +7,10 @@ infers, and `GraphDef` as Python writes it with `add_shapes=True`. A dim that is
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from shapeinf.errors import ModelError
-from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.annotation import Annotation, Info, inferred_functions
 from shapeinf.formats.files import replace_file
 from shapeinf.formats.protobuf.pieces import Piece, piece_bytes
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
@@ -19,8 +19,7 @@ from shapeinf.formats.registry import Target
 from shapeinf.formats.tf.printing import print_text
 from shapeinf.formats.tf.rewriting import Rewriter, ShapeEdits
 from shapeinf.formats.tf.source import OpenMessage, open_message
-from shapeinf.graph import FunctionKey, Graph, NodeKind
-from shapeinf.graph.model import function_references
+from shapeinf.graph import Graph
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import HANDLES
 
@@ -108,7 +107,7 @@ def _path(target: str, kind: str, is_text: bool) -> tuple[str, bool]:
 
 def collect_edits(graph: Graph, annotation: Annotation) -> ShapeEdits:
     """The shapes that an annotation changes in a file."""
-    inferred = _inferred_functions(graph, annotation)
+    inferred = inferred_functions(graph, annotation)
     functions = {
         key[1]: shapes
         for key, body in graph.functions.items()
@@ -147,30 +146,3 @@ def _written_shape(info: Info | None) -> Shape:
 def _node_name(value: str) -> str:
     """The node of a value `node:k`."""
     return value.rpartition(":")[0]
-
-
-def _inferred_functions(graph: Graph, annotation: Annotation) -> set[FunctionKey]:
-    """The functions whose calls are all inferred: a call that is not inferred may have other shapes.
-
-    Only functions that one node calls are included; the annotation merges several calls of that node.
-    """
-    callers: dict[FunctionKey, list[FunctionKey | None]] = {}
-    for caller, nodes in ((None, graph.nodes), *((key, body.nodes) for key, body in graph.functions.items())):
-        for node in nodes:
-            for key in _references(node.kind):
-                callers.setdefault(key, []).append(caller)
-    inferred: set[FunctionKey] = set()
-    pending = [key for key in annotation.functions if callers.get(key) == [None]]
-    while pending:
-        inferred.update(pending)
-        called = (key for key in annotation.functions if key not in inferred)
-        pending = [key for key in called if len(callers.get(key, ())) == 1 and callers[key][0] in inferred]
-    return inferred
-
-
-def _references(kind: NodeKind) -> Iterator[FunctionKey]:
-    """The functions that a node may call: its operator, and those of its attributes."""
-    yield (kind.domain, kind.op, "")
-    for _, reference in function_references(kind):
-        yield reference.function
-        yield from _references(NodeKind("", "", reference.attrs))

@@ -1,14 +1,33 @@
-"""TensorFlow Lite files: `.tflite`. Readers and writers are imported on use."""
+"""TensorFlow Lite files: `.tflite`, and archives of several (`.task`, `.litertlm`). The reader is imported on use."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from shapeinf.formats.registry import Candidate, Format
+import attrs
+
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.registry import Candidate, Format, SignatureOptions, Target, command_line
 from shapeinf.graph import Graph
 
 IDENTIFIER = b"TFL3"
+_ZIP, _LANGUAGE_MODEL = b"PK\x03\x04", b"LITERTLM"
 _SUFFIXES = (".tflite", ".lite")
+
+
+@attrs.frozen
+class TfliteOptions(SignatureOptions):
+    """How a TensorFlow Lite file is read.
+
+    Args:
+        signature: the signature whose subgraph becomes the graph; by default the main subgraph.
+        member: the file to read of an archive with several.
+    """
+
+    member: str | None = attrs.field(
+        default=None,
+        metadata=command_line("The TensorFlow Lite file to read, of an archive with several.", metavar="NAME"),
+    )
 
 
 def _is_head(head: bytes) -> bool:
@@ -17,22 +36,43 @@ def _is_head(head: bytes) -> bool:
 
 
 def _sniff(candidate: Candidate) -> bool:
-    if _is_head(candidate.head):
+    head = candidate.head
+    if _is_head(head) or head.startswith(_LANGUAGE_MODEL):
         return True
-    return not candidate.library and candidate.text is not None and candidate.text.endswith(_SUFFIXES)
+    if head.startswith(_ZIP):
+        from shapeinf.formats.tflite.containers import has_models
+
+        model = candidate.model if isinstance(candidate.model, bytes) else candidate.text
+        return model is not None and has_models(model)
+    return candidate.text is not None and candidate.text.endswith(_SUFFIXES)
 
 
 def _is_model_path(candidate: Candidate) -> bool:
-    return _is_head(candidate.head)
+    return bool(candidate.head) and _sniff(candidate)
 
 
-def _read(model: Any, options: None) -> Graph:
+def _read(model: Any, options: TfliteOptions) -> Graph:
     from shapeinf.formats.tflite import reader
 
-    return reader.read(model)
+    return reader.read(model, options.signature, options.member)
 
 
-__all__ = ["TFLITE"]
+def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    from shapeinf.formats.tflite import writer
 
-TFLITE = Format("tflite", "TensorFlow Lite", _sniff, _read, is_model_path=_is_model_path, is_model_head=_is_head)
+    writer.write(graph, annotation, target)
+
+
+__all__ = ["TFLITE", "TfliteOptions"]
+
+TFLITE = Format(
+    "tflite",
+    "TensorFlow Lite",
+    _sniff,
+    _read,
+    _write,
+    options=TfliteOptions,
+    is_model_path=_is_model_path,
+    is_model_head=_is_head,
+)
 """The format of TensorFlow Lite files."""

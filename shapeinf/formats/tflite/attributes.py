@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from shapeinf.formats.tflite.document import OperatorRecord
 from shapeinf.formats.tflite.flatbuffer import MalformedError, Number, Table
-from shapeinf.formats.tflite.schema import Field, Schema
+from shapeinf.formats.tflite.schema import Field, OptionsTable, Schema
 from shapeinf.graph import FunctionReference
 from shapeinf.lattice.dtypes import TFLITE_NAMES
 
@@ -18,17 +18,32 @@ Body = Callable[[int], FunctionReference]
 
 
 def builtin_attributes(schema: Schema, record: OperatorRecord, body: Body) -> dict[str, object]:
-    """The attributes that the file sets. Options in the table of another operator are not read, as in LiteRT."""
+    """The attributes that the file sets, and all that are subgraphs: an absent one is the main subgraph.
+
+    Options in the table of another operator are not read, as in LiteRT.
+    """
     operator = schema.operators.get(record.code.builtin)
+    options = schema.options_of(operator) if operator is not None else None
+    if options is None:
+        return {}
+    table = _own_table(schema, record, options)
     attributes: dict[str, object] = {}
-    for union, (code, table) in ((1, record.options), (2, record.options_2)):
-        options = schema.tables.get((union, code))
-        if table is None or options is None or operator is None or options.name != operator.options:
+    for slot, field in enumerate(options.fields):
+        if field is None:
             continue
-        for slot, field in enumerate(options.fields):
-            if field is not None and table.has(slot):
-                attributes[field.name] = _value(table, slot, field, body)
+        if table is not None and table.has(slot):
+            attributes[field.name] = _value(table, slot, field, body)
+        elif field.meaning == "subgraph" and not field.vector:
+            attributes[field.name] = body(0)
     return attributes
+
+
+def _own_table(schema: Schema, record: OperatorRecord, options: OptionsTable) -> Table | None:
+    """The options of an operator that are in the table of its own; None where there are none."""
+    for union, (code, table) in ((1, record.options), (2, record.options_2)):
+        if schema.tables.get((union, code)) == options:
+            return table
+    return None
 
 
 def _value(table: Table, slot: int, field: Field, body: Body) -> object:

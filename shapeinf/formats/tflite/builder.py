@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.tf.nodes import NodeScanner
 from shapeinf.formats.tflite import codes
 from shapeinf.formats.tflite.attributes import builtin_attributes
 from shapeinf.formats.tflite.contents import constant_of
+from shapeinf.formats.tflite.custom import custom_attributes
 from shapeinf.formats.tflite.document import CUSTOM, Document, OperatorRecord, Subgraph, TensorRecord
 from shapeinf.formats.tflite.flatbuffer import MalformedError
 from shapeinf.formats.tflite.schema import Schema
@@ -22,6 +24,15 @@ OUTPUT_TYPES = "output_types"
 def function_key(index: int) -> FunctionKey:
     """The key of the function that a subgraph is."""
     return ("", f"subgraph {index}", "")
+
+
+def function_index(key: FunctionKey) -> int:
+    """The subgraph that a function is.
+
+    >>> function_index(function_key(3))
+    3
+    """
+    return int(key[1].rpartition(" ")[2])
 
 
 class ModelBuilder:
@@ -39,6 +50,7 @@ class ModelBuilder:
         self._functions: dict[FunctionKey, Graph] = {}
         self._kinds: dict[object, NodeKind] = {}
         self._open: list[int] = []
+        self._scanner = NodeScanner()
 
     def build(self, index: int) -> Graph:
         """The graph of a subgraph, with the functions that it runs. Raises MalformedError."""
@@ -70,6 +82,7 @@ class ModelBuilder:
         attributes: dict[str, object] = {OUTPUT_TYPES: tuple(types)}
         if code.builtin == CUSTOM:
             op, domain = code.custom, CUSTOM_DOMAIN
+            attributes = {**custom_attributes(self.document, record, self._scanner), **attributes}
         else:
             op, domain = operator.name if operator is not None else f"BUILTIN_{code.builtin}", ""
             attributes.update(builtin_attributes(self.schema, record, self._body))
@@ -91,6 +104,8 @@ class _SubgraphBuilder:
         self.subgraph = subgraph
         self.graph = Graph(name=subgraph.name, dialect="tflite", opsets={"": 1, CUSTOM_DOMAIN: 1}, traced=True)
         self.names = unique_names(subgraph.tensors)
+        self.writers: dict[int, int] = {}
+        """The first node that writes each tensor."""
         self.written: set[int] = set()
         """The tensors that nodes have written so far."""
 
@@ -100,11 +115,13 @@ class _SubgraphBuilder:
         inputs = list(dict.fromkeys(self.subgraph.inputs))
         if len(inputs) < len(self.subgraph.inputs):
             raise MalformedError(f"subgraph {self.subgraph.index}: a tensor is two of its inputs")
-        written = {number for record in self.subgraph.operators for number in record.outputs}
+        for node, record in enumerate(self.subgraph.operators):
+            for number in record.outputs:
+                self.writers.setdefault(number, node)
         for number, tensor in enumerate(tensors):
             if number in inputs:
                 graph.declared[self.names[number]] = declared_input(tensor)
-            elif number not in written or tensor.data is not None:
+            elif number not in self.writers or tensor.data is not None or tensor.is_variable:
                 graph.constants[self.names[number]] = constant_of(self.model.document, tensor)
         graph.inputs = [self.names[number] for number in inputs]
         graph.nodes = [self._node(number, record) for number, record in enumerate(self.subgraph.operators)]
@@ -114,20 +131,29 @@ class _SubgraphBuilder:
         return graph
 
     def _node(self, number: int, record: OperatorRecord) -> Node:
-        where = f"subgraph {self.subgraph.index}, node {number}"
-        inputs = tuple([self.names[index] if index >= 0 else "" for index in record.inputs])
-        shared = [index for index in record.outputs if index >= 0 and index in record.inputs]
-        outputs = tuple([self._write(index, number) if index >= 0 else "" for index in record.outputs])
         tensors = self.subgraph.tensors
+        inputs = tuple([self.names[index] if index >= 0 else "" for index in record.inputs])
         types = [tensors[index].dtype if index >= 0 else None for index in record.outputs]
         try:
             kind = self.model.kind(record, types)
         except MalformedError as error:
-            raise type(error)(f"{where}: {error}") from error
-        for index in shared:
-            message = f"the tensor {tensors[index].name!r} is both an input and an output"
-            self.graph.diagnostics.append(Diagnostic("error", codes.IN_PLACE, message, str(number), kind.op))
+            raise type(error)(f"subgraph {self.subgraph.index}, node {number}: {error}") from error
+        for index in {index for index in record.inputs if index >= 0}:
+            name = tensors[index].name or f"tensor {index}"
+            if index in record.outputs:
+                self._report(codes.IN_PLACE, f"{name!r} is both an input and an output", number, kind)
+            elif self.writers.get(index, -1) > number and self._starts_empty(index):
+                message = f"reads {name!r}, which node {self.writers[index]} writes later"
+                self._report(codes.READ_BEFORE, message, number, kind)
+        outputs = tuple([self._write(index, number) if index >= 0 else "" for index in record.outputs])
         return Node(kind, inputs, outputs, str(number))
+
+    def _starts_empty(self, index: int) -> bool:
+        """Whether a tensor has no value before a node writes it."""
+        return index not in self.subgraph.inputs and self.names[index] not in self.graph.constants
+
+    def _report(self, code: str, message: str, node: int, kind: NodeKind) -> None:
+        self.graph.diagnostics.append(Diagnostic("error", code, message, str(node), kind.op))
 
     def _write(self, index: int, node: int) -> str:
         """The value that a node writes: a tensor that has one before has a new one from then on."""

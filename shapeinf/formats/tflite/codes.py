@@ -5,10 +5,24 @@ from __future__ import annotations
 from shapeinf.diagnostics import register_code
 
 IN_PLACE = "L101"
+OTHER_SIGNATURES = "L102"
+READ_BEFORE = "L103"
 
 register_code(
     IN_PLACE,
     "error",
     "a tensor that is an input and an output of one node",
     "LiteRT refuses such a model when it allocates its tensors.",
+)
+register_code(
+    OTHER_SIGNATURES,
+    "note",
+    "signatures of other subgraphs than the one that is read",
+    "Each signature is a model of its own; `--signature` selects it.",
+)
+register_code(
+    READ_BEFORE,
+    "error",
+    "a node that reads what a later node writes",
+    "LiteRT runs the nodes in the order of the file: this one would read memory that nothing has written.",
 )

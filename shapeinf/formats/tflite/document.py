@@ -6,13 +6,14 @@ The definitions are LiteRT's `schema.fbs`. A record of a subgraph is read on its
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 import attrs
 
 from shapeinf.formats.protobuf.wire import Buffer
 from shapeinf.formats.tflite.flatbuffer import LimitReachedError, MalformedError, Reader, Table, Tables
-from shapeinf.lattice.dtypes import TFLITE_NAMES
+from shapeinf.lattice.dtypes import INT64_MAX, TFLITE_NAMES
 
 IDENTIFIER = b"TFL3"
 """The bytes 4 to 8 of a file."""
@@ -217,6 +218,8 @@ def _tensor(document: Document, table: Table) -> TensorRecord:
         raise LimitReachedError(f"has more than {MAX_RANK} sizes")
     if any(size < 0 for size in dims) or any(size < -1 for size in signature or ()):
         raise MalformedError(f"has a negative size: {list(dims)}")
+    if prod(dims) > INT64_MAX:
+        raise MalformedError(f"has more than 2**63 - 1 elements: {list(dims)}")
     if signature is not None and len(signature) != len(dims):
         signature = None  # LiteRT reads `dims` alone
     buffer = table.integer(2, "uint32")

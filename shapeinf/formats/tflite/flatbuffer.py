@@ -122,7 +122,7 @@ class Reader:
 
 
 class Table:
-    """A table: its fields by slot. A field that the file leaves out has its default."""
+    """A table: its fields by slot. An absent field has its default."""
 
     __slots__ = ("_entries", "_position", "_reader")
 
@@ -132,8 +132,13 @@ class Table:
         self._position = position
         self._entries = entries
 
+    @property
+    def slots(self) -> range:
+        """The slots that its vtable has."""
+        return range(len(self._entries))
+
     def field(self, slot: int) -> int:
-        """The position of a field; 0 for one that is left out."""
+        """The position of a field; 0 for an absent one."""
         offset = self._entries[slot] if slot < len(self._entries) else 0
         return self._position + offset if offset else 0
 
@@ -146,12 +151,21 @@ class Table:
         at = self.field(slot)
         return self._reader.number(at, wire) if at else default
 
+    def target(self, slot: int) -> int:
+        """The position that a reference has as its target; 0 for an absent one."""
+        at = self.field(slot)
+        return self._reader.offset(at) if at else 0
+
+    def raw(self, slot: int, size: int) -> bytes:
+        """The bytes of a field that is present."""
+        return self._reader.bytes_at(self.field(slot), size)
+
     def integer(self, slot: int, wire: str, default: int = 0) -> int:
         """An integer."""
         return int(self.number(slot, wire, default))
 
     def table(self, slot: int) -> Table | None:
-        """A table; None for one that is left out."""
+        """A table; None for an absent one."""
         at = self.field(slot)
         return self._reader.table(self._reader.offset(at)) if at else None
 
@@ -175,7 +189,7 @@ class Table:
         return reader.bytes_at(start, count).decode("utf-8", "replace")
 
     def numbers(self, slot: int, wire: str) -> tuple[Number, ...] | None:
-        """A vector of numbers; None for one that is left out."""
+        """A vector of numbers; None for an absent one."""
         if not self.has(slot):
             return None
         start, count = self._vector(slot, _SIZES[wire])
@@ -183,15 +197,15 @@ class Table:
         return struct.unpack(f"<{count}{_CODES[wire]}", self._reader.bytes_at(start, count * _SIZES[wire]))
 
     def integers(self, slot: int) -> tuple[int, ...]:
-        """A vector of numbers of 32 bits; empty where it is left out."""
+        """A vector of numbers of 32 bits; empty where it is absent."""
         return self.numbers(slot, "int32") or ()  # type: ignore[return-value]
 
     def data(self, slot: int) -> tuple[int, int]:
-        """The range of a vector of bytes: position and length; (0, 0) for one that is left out."""
+        """The range of a vector of bytes: position and length; (0, 0) for an absent one."""
         return self._vector(slot, 1)
 
     def tables(self, slot: int) -> Tables:
-        """A vector of tables; empty where it is left out."""
+        """A vector of tables; empty where it is absent."""
         return Tables(self._reader, *self._vector(slot, 4))
 
     def _vector(self, slot: int, size: int) -> tuple[int, int]:
@@ -212,11 +226,15 @@ class Tables:
         """The number of tables."""
         return self._count
 
-    def __getitem__(self, index: int) -> Table:
-        """A table; IndexError past the end."""
+    def target(self, index: int) -> int:
+        """The position of a table; IndexError past the end."""
         if not 0 <= index < self._count:
             raise IndexError(index)
-        return self._reader.table(self._reader.offset(self._start + 4 * index))
+        return self._reader.offset(self._start + 4 * index)
+
+    def __getitem__(self, index: int) -> Table:
+        """A table; IndexError past the end."""
+        return self._reader.table(self.target(index))
 
     def __iter__(self) -> Iterator[Table]:
         """All tables."""

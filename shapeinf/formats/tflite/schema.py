@@ -54,6 +54,10 @@ class Schema(NamedTuple):
     operators: Mapping[int, Operator]
     tables: Mapping[tuple[int, int], OptionsTable]
 
+    def options_of(self, operator: Operator) -> OptionsTable | None:
+        """The table of the options of an operator; None where it has none."""
+        return next((table for table in self.tables.values() if table.name == operator.options), None)
+
 
 @build_once
 def installed_schema() -> Schema:
