@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import attrs
 
 from shapeinf.engine.inference import Inference
-from shapeinf.errors import MissingSizeError, NotKnown
+from shapeinf.errors import MissingSizeError, ModelError, NotKnown
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import Shape, ShapeStore, TensorType
 from shapeinf.lattice.dtypes import HANDLES
+from shapeinf.formats.tflite.rewriting import Sizes
+from shapeinf.formats.tflite.writer import write_metadata
 from shapeinf.memory.memory import Memory
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.planning import Plan, Slot, Unplaced
@@ -23,6 +26,7 @@ from shapeinf.memory.runtimes.planned_arena import PlannedArena
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.memory.runtimes.runtime_memory import kernels_of
 from shapeinf.memory.runtimes.tflite_micro.kernels import MicroKernels, MicroNeeds
+from shapeinf.memory.runtimes.tflite_micro.offline import METADATA, OfflinePlan, plan_offline
 from shapeinf.memory.runtimes.tflite_micro.options import TfliteMicroOptions
 from shapeinf.memory.runtimes.tflite_micro.planner import (
     ALIGNMENT,
@@ -30,6 +34,7 @@ from shapeinf.memory.runtimes.tflite_micro.planner import (
     MicroBuffer,
     MicroNode,
     MicroSubgraph,
+    find_buffers,
     head_of,
     place,
 )
@@ -173,8 +178,33 @@ class TfliteMicroMemory(PlannedArena):
         ]
         return Plan(slots, head_of(placed), self.alignment, self.planner, list(_unplaced(layout)))
 
+    def save_offline(
+        self, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None, *, planner: str = "best"
+    ) -> OfflinePlan:
+        """Write the file with offsets of its tensors for the interpreter, and with these sizes.
+
+        Raises MissingSizeError for dims without a size, ModelError for a model of several subgraphs, whose offsets the
+        interpreter does not tell apart, or with a tensor of unknown size; else as a writer does.
+        """
+        layout, buffers = self._buffers_at(sizes or {})
+        graph = self.inference.compiled.graph
+        if len(layout.subgraphs) > 1:
+            raise ModelError(f"the file has {len(layout.subgraphs)} subgraphs: offsets are those of a single one")
+        problems = list(_unplaced(layout))
+        if problems:
+            raise ModelError(f"{problems[0].name} has no offset: {problems[0].cause}")
+        offline = plan_offline(buffers, planner)
+        values = layout.subgraphs[0].values
+        write_metadata(graph, os.fspath(path), {METADATA: offline.metadata(len(values))}, dict(_edits(values)))
+        return offline
+
     def _placed_at(self, sizes: Mapping[str, int]) -> tuple[_Layout, list[MicroBuffer]]:
         """The model at some sizes, and its buffers with their offsets."""
+        layout, buffers = self._buffers_at(sizes)
+        return layout, place(buffers)
+
+    def _buffers_at(self, sizes: Mapping[str, int]) -> tuple[_Layout, list[MicroBuffer]]:
+        """The model at some sizes, and its buffers."""
         memory = self._memory_for(as_sizes(sizes))
         store = SizeQuery(memory.store, memory.labels).bind(sizes)
         layout = self._layout(memory.inference, store)
@@ -183,7 +213,7 @@ class TfliteMicroMemory(PlannedArena):
         missing = sorted(memory.labels[symbol] for symbol in symbols if symbol in memory.labels)
         if missing:
             raise MissingSizeError(missing, "the arena depends on all sizes: bind them")
-        return layout, place(Lifetimes(layout.micro()).buffers())
+        return layout, find_buffers(layout.micro())
 
 
 def _subgraph(model: FileModel, index: int) -> Subgraph:
@@ -240,6 +270,15 @@ def _resources(subgraphs: Sequence[Subgraph]) -> Iterator[int]:
                 size = subgraph.values[call.inputs[1]].size
                 values[names[number, call.inputs[0]]] = size if isinstance(size, int) else 0
     yield from values.values()
+
+
+def _edits(values: Sequence[Value]) -> Iterator[tuple[tuple[int, int], Sizes]]:
+    """The sizes of tensors that are not those in the file."""
+    for index, value in enumerate(values):
+        dims = value.type.shape.dims if isinstance(value.type, TensorType) else None
+        sizes = tuple([size for size in dims or () if isinstance(size, int)])
+        if dims is not None and len(sizes) == len(dims) and value.size != value.stated:
+            yield (0, index), Sizes(sizes, None)
 
 
 def _is_handle(value: Value) -> bool:
