@@ -15,13 +15,14 @@ OUTPUT_STATE, CELL_STATE = 18, 19
 BACKWARD = 17
 """The distance of the weights of the backward cell of a bidirectional LSTM from those of the forward one."""
 STATES, AUXILIARY, AUXILIARY_WEIGHTS = 35, 39, 40
+SEQUENCE = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 MARGIN = 16
-"""Elements after the gates, which spare the product a copy."""
+"""Elements after the gates of a sequence, which spare the product a copy."""
 INTEGER_INTERMEDIATES = 5
 """The tensors for quantization that an LSTM of 8-bit weights and 16-bit cell states has."""
 
 
-@litert.temporaries("LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM")
+@litert.temporaries("LSTM", SEQUENCE)
 def lstm(c: LiteRtContext) -> Sequence[Temporary]:
     """The gates; a hybrid kernel has eleven more (`lstm.cc`, `unidirectional_sequence_lstm.cc`)."""
     if c.text("kernel_type") == "BASIC":
@@ -31,7 +32,7 @@ def lstm(c: LiteRtContext) -> Sequence[Temporary]:
     cells = c.input(OUTPUT_GATE)[0]
     if c.dtype(0) == "int8":
         return _integer_lstm(c, batch, cells)
-    gates = _gates(c, batch, cells, 0, MARGIN)
+    gates = _gates(c, batch, cells, 0, MARGIN if c.op_def.name == SEQUENCE else 0)
     if not is_hybrid(c, OUTPUT_GATE):
         return [gates]
     if c.sparse:
