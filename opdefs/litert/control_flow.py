@@ -49,4 +49,4 @@ def _passed(c: LiteRtContext) -> Sequence[int]:
 
 litert.runs(*BRANCHES, roles=[BodyRole()])
 litert.runs("WHILE", roles=[BodyRole(shares_inputs=False), BodyRole(drops_unused=False)], dropped=_passed)
-litert.no_temporaries(*BRANCHES, "WHILE", "CALL_ONCE")
+litert.no_temporaries(*BRANCHES, "WHILE", "CALL_ONCE", "DELEGATE")

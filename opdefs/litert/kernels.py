@@ -10,7 +10,7 @@ ALIGNMENT = 64
 
 MODULES = (
     *("control_flow", "convolution", "outputs", "products", "recurrent", "reductions", "sharing", "simple"),
-    "transforms",
+    *("transforms", "xnnpack"),
 )
 litert = LiteRtKernels("litert", ALIGNMENT, [f"opdefs.litert.{name}" for name in MODULES])
 

@@ -15,6 +15,7 @@ from shapeinf.memory.memory import Memory
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.planning import Plan, Slot, Unplaced
 from shapeinf.memory.runtimes.kernels import KernelOptions
+from shapeinf.memory.runtimes.litert.delegation import delegate
 from shapeinf.memory.runtimes.litert.kernels import LiteRtKernels
 from shapeinf.memory.runtimes.litert.model import read_model
 from shapeinf.memory.runtimes.litert.options import LiteRtOptions
@@ -31,6 +32,10 @@ from shapeinf.solver.budget import WORK
 NOTES = (
     "the arena is that of the main subgraph after one run, without a delegate",
     "buffers of the file, and what kernels take from the system for themselves, are not counted",
+)
+XNNPACK_NOTES = (
+    "the arena is that of the main subgraph after one run; which operators XNNPACK runs is a prediction",
+    "the workspace of XNNPACK and the weights that it packs are not in the arena, and are not known",
 )
 IN_THE_ARENA: tuple[Role, ...] = ("input", "activation", "output", "scratch")
 
@@ -73,22 +78,34 @@ class LiteRtMemory(PlannedArena):
     alignment = ALIGNMENT
     planner = "litert"
 
-    def __init__(self, inference: Inference, options: LiteRtOptions, *, work: int = WORK) -> None:
-        """Raises ShapeInferenceError for a model of another dialect, ModelError for one without a file."""
+    def __init__(
+        self, inference: Inference, options: LiteRtOptions, *, xnnpack: bool = False, work: int = WORK
+    ) -> None:
+        """With `xnnpack`, this delegate runs the operators that it has.
+
+        Raises ShapeInferenceError for a model of another dialect, ModelError for one without a file.
+        """
         self.options = options
+        self.xnnpack = xnnpack
         kernels = kernels_of(inference, "litert")
         assert isinstance(kernels, LiteRtKernels)
         self.kernels = kernels
         prepared = self._prepare(inference, inference.store)
-        self._begin_run(inference, "litert", timeline_of(prepared), tuple(_notes(prepared)), work)
+        name = "litert-xnnpack" if xnnpack else "litert"
+        notes = (*(XNNPACK_NOTES if xnnpack else NOTES), *_notes(prepared))
+        self._begin_run(inference, name, timeline_of(prepared), notes, work)
         self._planned = IN_THE_ARENA
 
     def _prepare(self, inference: Inference, store: ShapeStore) -> PreparedGraph:
         model = read_model(inference, store)
-        return prepare(model.main, self.kernels, store, KernelOptions(threads=self.options.threads))
+        options = KernelOptions(threads=self.options.threads)
+        prepared = prepare(model.main, self.kernels, store, options)
+        if not self.xnnpack:
+            return prepared
+        return prepare(delegate(model.main, prepared.delegated), self.kernels, store, options)
 
     def _with_inference(self, inference: Inference) -> Memory:
-        return LiteRtMemory(inference, self.options, work=self.work)
+        return LiteRtMemory(inference, self.options, xnnpack=self.xnnpack, work=self.work)
 
     def at(self, sizes: Mapping[str, int] | None = None, **named: int) -> LiteRtArenas:
         """The arenas at sizes of all dims. Raises MissingSizeError, UnknownNameError and Contradiction."""
@@ -150,7 +167,6 @@ class LiteRtMemory(PlannedArena):
 
 
 def _notes(graph: PreparedGraph) -> Iterator[str]:
-    yield from NOTES
     stops = [
         call.node for call, node in zip(graph.subgraph.calls, graph.nodes, strict=True) if _stops(graph, node.outputs)
     ]

@@ -105,6 +105,7 @@ class LiteRtContext(KernelContext):
 
 TemporariesRule = Callable[[LiteRtContext], Sequence[Temporary]]
 StorageRule = Callable[[LiteRtContext], Storage]
+DelegateRule = Callable[[LiteRtContext], bool]
 DroppedRule = Callable[[LiteRtContext], Sequence[int]]
 """The positions of outputs that a node does not write where nothing reads them."""
 
@@ -120,6 +121,7 @@ class LiteRtKernels(RuntimeKernels):
         self._sharing: dict[tuple[str, str], Sharing] = {}
         self._roles: dict[tuple[str, str], tuple[BodyRole, ...]] = {}
         self._dropped: dict[tuple[str, str], DroppedRule] = {}
+        self._delegated: DelegateRule = _never
 
     def temporaries(self, *names: str, domain: str = "") -> Callable[[TemporariesRule], TemporariesRule]:
         """Register the decorated function as the rule for the temporaries of these operators."""
@@ -161,6 +163,11 @@ class LiteRtKernels(RuntimeKernels):
         """Register operators whose first output may use the memory of one of these inputs."""
         self._sharing.update({("", name): Sharing(tuple(inputs), copies) for name in names})
 
+    def delegated(self, rule: DelegateRule) -> DelegateRule:
+        """Register the decorated function as the rule for the calls that the default delegate runs."""
+        self._delegated = rule
+        return rule
+
     def runs(self, *names: str, roles: Sequence[BodyRole], dropped: DroppedRule | None = None) -> None:
         """Register operators that run subgraphs, how each (the last for all others), and outputs that may be dropped."""
         self._roles.update({("", name): tuple(roles) for name in names})
@@ -199,11 +206,20 @@ class LiteRtKernels(RuntimeKernels):
         roles = self._roles.get((domain, op), (BodyRole(),))
         return tuple([roles[min(i, len(roles) - 1)] for i in range(count)])
 
+    def is_delegated(self, c: LiteRtContext) -> bool:
+        """Whether the default delegate runs a call."""
+        self._scratch.import_modules()
+        return self._delegated(c)
+
     def find_dropped(self, c: LiteRtContext) -> Sequence[int]:
         """The positions of outputs that are not written where nothing reads them."""
         self._scratch.import_modules()
         rule = self._dropped.get((c.op_def.domain, c.op_def.name))
         return () if rule is None else rule(c)
+
+
+def _never(c: LiteRtContext) -> bool:
+    return False
 
 
 def _none(c: LiteRtContext) -> Sequence[Temporary]:

@@ -11,14 +11,17 @@ from shapeinf.memory.runtimes.litert.options import LiteRtOptions
 class LiteRt:
     """See `MemoryRuntime`."""
 
-    name = "litert"
     options = LiteRtOptions
+
+    def __init__(self, name: str, xnnpack: bool) -> None:
+        self.name = name
+        self.xnnpack = xnnpack
 
     def memory(self, inference: Inference, session: Session | None, options: LiteRtOptions, work: int) -> LiteRtMemory:
         """See `MemoryRuntime`; the operators run in the order of the file."""
-        return LiteRtMemory(inference, options, work=work)
+        return LiteRtMemory(inference, options, xnnpack=self.xnnpack, work=work)
 
 
 def runtime() -> LiteRt:
-    """The runtime."""
-    return LiteRt()
+    """LiteRT without a delegate."""
+    return LiteRt("litert", xnnpack=False)

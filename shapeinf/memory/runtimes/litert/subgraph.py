@@ -95,6 +95,7 @@ class PreparedGraph:
         nodes: its nodes.
         bodies: by node, the subgraphs that it runs.
         unknown: by node, why its temporaries are not known.
+        delegated: the nodes that the default delegate runs, where there is one.
     """
 
     subgraph: Subgraph
@@ -105,6 +106,7 @@ class PreparedGraph:
     variables: tuple[int, ...]
     bodies: Mapping[int, tuple[PreparedGraph, ...]]
     unknown: Mapping[int, str]
+    delegated: frozenset[int]
 
     @property
     def has_unsized(self) -> bool:
@@ -165,6 +167,7 @@ class _Preparation:
         self.temporaries: list[PreparedTensor] = []
         self.bodies: dict[int, tuple[PreparedGraph, ...]] = {}
         self.unknown: dict[int, str] = {}
+        self.delegated: set[int] = set()
         self.stopped = False
         """Whether an earlier node has an output without a size: memory is then planned before the others are prepared."""
 
@@ -186,6 +189,7 @@ class _Preparation:
             variables,
             self.bodies,
             self.unknown,
+            frozenset(self.delegated),
         )
 
     def _node(self, number: int, call: Call) -> ArenaNode:
@@ -197,6 +201,8 @@ class _Preparation:
         if call.bodies:
             self._prepare_bodies(number, call)
         c = self._context(call, self.bodies.get(number, ()))
+        if self.kernels.is_delegated(c):
+            self.delegated.add(number)
         storage = self.kernels.find_storage(c)
         if storage != "arena":
             for index in outputs:
