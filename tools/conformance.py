@@ -14,7 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shapeinf import Result, TensorInfo, infer_shapes
 from shapeinf.expr import DimSize, format_dim
 from shapeinf.formats import load
-from shapeinf.graph import Graph, function_references, subgraphs
+from shapeinf.formats.tflite import TfliteOptions
+from shapeinf.formats.tflite.builder import function_index, function_key
+from shapeinf.graph import DeclaredType, FunctionKey, Graph, function_references, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 from shapeinf.ops import default_registry
@@ -172,18 +174,59 @@ def _dim_json(dim: DimSize) -> int | str | None:
 
 
 def infer_tflite(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
-    """Every tensor of a TensorFlow Lite file by subgraph and index (`0:17`), for these sizes of its inputs."""
+    """Every tensor of a TensorFlow Lite file by subgraph and index (`0:17`), for these sizes of its inputs.
+
+    All signatures are entry points. LiteRT resizes neither what no node of a body reads, nor what does not run.
+    """
+    rows: dict[str, Row] = {}
+    for graph in _entry_points(path):
+        names: Mapping[tuple[int, int], str] = graph.model.names
+        specs = {names.get(_tensor_key(entry["tensor"]), ""): entry["dims"] for entry in inputs}
+        result = infer_shapes(graph, inputs={name: dims for name, dims in specs.items() if name in graph.inputs})
+        for (subgraph, index), row in _tflite_rows(result, graph).items():
+            rows.setdefault(f"{subgraph}:{index}", row)
+    return rows
+
+
+def refuses_tflite(path: str, shapes: Mapping[str, Sequence[int]]) -> bool | None:
+    """Whether LiteRT refuses these sizes of the inputs, by subgraph and index; None where that is not known."""
     graph = load(path)
-    names: Mapping[tuple[int, int], str] = graph.model.names
-    specs = {names[_tensor_key(entry["tensor"])]: entry["dims"] for entry in inputs}
-    result = infer_shapes(graph, inputs={name: dims for name, dims in specs.items() if name in graph.inputs})
+    named = {graph.model.names.get(_tensor_key(key), ""): dims for key, dims in shapes.items()}
+    specs: dict[str, Any] = {name: dims for name, dims in named.items() if name in graph.inputs}
+    result = infer_shapes(graph, inputs=specs)
+    if any(diagnostic.severity == "error" for diagnostic in result.diagnostics):
+        return True
+    legal = result.contract.check().verdict
+    return None if legal is None else not legal
+
+
+def _declared_sizes(declared: DeclaredType) -> list[int | str | tuple[int | None, int | None] | None] | None:
+    """The sizes in the file; None where it does not have all of them."""
+    sizes = [size for size in declared.dims or (None,) if isinstance(size, int)]
+    return [*sizes] if declared.dims is not None and len(sizes) == len(declared.dims) else None
+
+
+def _entry_points(path: str) -> list[Graph]:
+    """The graph of the main subgraph, and those of the signatures of others."""
+    main = load(path)
+    others = [load(path, TfliteOptions(signature=key)) for key in main.model.signatures]
+    return [main, *(graph for graph in others if graph.model.subgraph != main.model.subgraph)]
+
+
+def _tflite_rows(result: Result, graph: Graph) -> dict[tuple[int, int], Row]:
+    """The tensors of all subgraphs that run, by subgraph and index."""
     rows = _rows(result, {**result.body_tensors, **result.tensors})
-    by_value: dict[tuple[int, str], Row] = {}
-    for subgraph, prefix in _subgraph_paths(graph, graph, graph.model.subgraph, ""):
-        for (number, _), value in names.items():
-            if number == subgraph and prefix + value in rows:
-                by_value.setdefault((subgraph, value), rows[prefix + value])
-    return {f"{n}:{i}": by_value[n, value] for (n, i), value in names.items() if (n, value) in by_value}
+    found: dict[tuple[int, int], Row] = {}
+    for subgraph, prefix in _subgraph_paths(result, graph, graph, graph.model.subgraph, ""):
+        body = graph if not prefix else graph.functions[function_key(subgraph)]
+        read = {name for node in body.nodes for name in node.inputs}
+        unread = {*body.inputs} - read - {*body.outputs} if prefix else set()
+        for key, value in graph.model.names.items():
+            if key[0] == subgraph and value in unread:
+                found.setdefault(key, (body.declared[value].dtype, _declared_sizes(body.declared[value])))
+            elif key[0] == subgraph and prefix + value in rows:
+                found.setdefault(key, rows[prefix + value])
+    return found
 
 
 def _tensor_key(text: str) -> tuple[int, int]:
@@ -191,14 +234,22 @@ def _tensor_key(text: str) -> tuple[int, int]:
     return int(subgraph), int(index)
 
 
-def _subgraph_paths(model: Graph, graph: Graph, index: int, prefix: str) -> Iterator[tuple[int, str]]:
-    """The subgraphs that run, each with the prefix of its values in `Result.body_tensors`."""
+def _subgraph_paths(result: Result, model: Graph, graph: Graph, index: int, prefix: str) -> Iterator[tuple[int, str]]:
+    """The subgraphs that run, each with the prefix of its values in `Result.body_tensors`.
+
+    Of a choice that sizes or data decide, no branch is known to run.
+    """
     yield index, prefix
     registry = default_registry()
     for node in graph.nodes:
         op_def = registry.lookup("tflite", node.domain, node.op, 1)
+        bodies: list[tuple[FunctionKey, str]] = []
         for name, reference in function_references(node.kind):
             label = "" if op_def is None else op_def.label(name)
             inner = f"{prefix}{node.name}/{label}/" if label else f"{prefix}{node.name}/"
-            number = int(reference.function[1].split()[1])
-            yield from _subgraph_paths(model, model.functions[reference.function], number, inner)
+            if any(value.startswith(inner) for value in result.body_tensors):
+                bodies.append((reference.function, inner))
+        if node.op in ("IF", "STABLEHLO_CASE") and len(bodies) > 1:
+            continue
+        for key, inner in bodies:
+            yield from _subgraph_paths(result, model, model.functions[key], function_index(key), inner)

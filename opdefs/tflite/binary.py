@@ -75,10 +75,16 @@ tflite("STABLEHLO_MULTIPLY")(of_numbers(_equal_rule(*_MULTIPLY)))
 tflite("STABLEHLO_DIVIDE")(of_numbers(division_rule(equal_shapes)))
 
 
-@tflite("STABLEHLO_POWER", "STABLEHLO_REMAINDER", "STABLEHLO_AND", "STABLEHLO_OR", "STABLEHLO_SHIFT_LEFT")
+@tflite("STABLEHLO_POWER", "STABLEHLO_REMAINDER", "STABLEHLO_AND", "STABLEHLO_OR")
 def equal_operands(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
     """[*S], [*S] -> [*S]."""
     return equal_shapes(c, a, b)
+
+
+@tflite("STABLEHLO_SHIFT_LEFT")
+def shift_left(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
+    """[*S], [*T] -> [*S]; the kernel does not compare the shapes."""
+    return a
 
 
 @tflite("STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM")

@@ -90,9 +90,9 @@ def _present_bias(c: TensorFlowContext, bias: Shape | None, outputs: DimSize) ->
     require_count(c, bias, outputs, BIAS)
 
 
-def _optional_bias(c: TensorFlowContext, bias: Shape | None, position: int, outputs: DimSize) -> None:
+def _optional_bias(c: TensorFlowContext, bias: Shape | None, outputs: DimSize) -> None:
     """Require that a bias that is listed is present, and has one value for each output channel."""
-    if bias is None and len(c.types) > position:
+    if bias is None and len(c.types) > 2:
         c.fail("the bias must be present, or not be listed as an input")
     require_count(c, bias, outputs, BIAS)
 
@@ -122,7 +122,7 @@ def depthwise_conv_2d(
     not_empty(c, (height, width, channels), EMPTY)
     c.merge(first, 1, "the first axis of the filter must have size 1")
     require_groups(c, outputs, channels, "the output channels must be a multiple of the input channels")
-    _optional_bias(c, bias, 2, outputs)
+    _optional_bias(c, bias, outputs)
     strides, dilations = (window.stride_h, window.stride_w), (window.dilation_h_factor, window.dilation_w_factor)
     sizes = window_counts(c, (height, width), (h, w), strides, dilations, window.padding)
     return Shape((batch, *sizes, outputs))
@@ -137,7 +137,7 @@ def conv_3d(
     *kernel, depth, outputs = c.require_rank(weights, 5, "the filter")
     not_empty(c, (*spatial, channels), EMPTY)
     c.merge(channels, depth, "the input must have the channels of the filter")
-    _optional_bias(c, bias, 2, outputs)
+    require_count(c, bias, outputs, BIAS)
     strides = window.stride_d, window.stride_h, window.stride_w
     dilations = window.dilation_d_factor, window.dilation_h_factor, window.dilation_w_factor
     return Shape((batch, *window_counts(c, spatial, kernel, strides, dilations, window.padding), outputs))
@@ -150,7 +150,7 @@ def transpose_conv(
     """Sizes [4], [M, h, w, C], [N, H, W, C], bias [M] -> the sizes in the first input; no others are computed."""
     outputs, _, _, depth = c.require_rank(weights, 4, "the filter")
     c.merge(c.require_rank(x, 4)[3], depth, "the input must have the channels of the filter")
-    _optional_bias(c, bias, 3, outputs)
+    require_count(c, bias, outputs, BIAS)
     return stated_shape(c, output_shape, 4)
 
 
@@ -161,7 +161,7 @@ def conv_3d_transpose(
     """Sizes [5], [d, h, w, M, C], [N, D, H, W, C], bias [M] -> the sizes in the first input."""
     *_, outputs, depth = c.require_rank(weights, 5, "the filter")
     c.merge(c.require_rank(x, 5)[4], depth, "the input must have the channels of the filter")
-    _optional_bias(c, bias, 3, outputs)
+    require_count(c, bias, outputs, BIAS)
     return stated_shape(c, output_shape, 5)
 
 

@@ -140,7 +140,10 @@ def cast(c: TensorFlowContext, x: Value) -> PartialTensor:
     return name_scalar(c, convert(c, plain(x), dtype, saturate=False))
 
 
-tflite("BUCKETIZE")(bucketize)
+@tflite("BUCKETIZE")
+def buckets(c: TensorFlowContext, x: Value, *, boundaries: tuple[float, ...] = ()) -> PartialTensor:
+    """[*S] -> [*S]: the number of boundaries that are not above each number."""
+    return bucketize(c, plain(x), boundaries=boundaries)
 
 
 @tflite("CUMSUM")

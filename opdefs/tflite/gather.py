@@ -14,12 +14,12 @@ from opdefs.rules.gathering import (
     scatter_tuples,
     take_axis,
 )
-from opdefs.rules.operands import require_single
+from opdefs.rules.operands import require_single, require_vector
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, ranked, single
+from opdefs.tflite.operands import axis_of, not_empty, ranked, single
 from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -135,3 +135,41 @@ def hashtable_lookup(c: TensorFlowContext, ids: Shape, keys: Shape, values: Shap
     ranked(c, values, 1, name="the values")
     c.merge(c.require_rank(keys, 1, "the keys")[0], values[0], "keys and values must be as many")
     return Shape((*count, *values[1:])), count
+
+
+@tflite("EMBEDDING_LOOKUP_SPARSE")
+def embedding_lookup_sparse(
+    c: TensorFlowContext, ids: Shape, indices: Shape, sizes: Value, weights: Shape, table: Shape
+) -> Shape:
+    """Ids [N], indices [N, R], sizes [R], weights [N], a table [V, *S] -> [*sizes without the last one, *S]."""
+    count = c.require_rank(ids, 1, "the ids")[0]
+    rows, depth = c.require_rank(indices, 2, "the indices")
+    c.merge(rows, count, "each id must have an index")
+    c.merge(c.require_rank(weights, 1, "the weights")[0], count, "each id must have a weight")
+    ranked(c, table, 2, name="the table")
+    c.merge(c.require_rank(sizes.shape, 1, "the sizes")[0], depth, "an index must have one value for each axis")
+    lead = shape_from_sizes(c, sizes, "sizes")
+    return Shape((*lead[:-1], *table[1:]))
+
+
+MAX_BITS = 32
+
+
+@tflite("LSH_PROJECTION")
+def lsh_projection(
+    c: TensorFlowContext, hashes: Shape, x: Shape, weights: Shape | None = None, *, type: str = "UNKNOWN"
+) -> Shape:
+    """[H, bits], [N, *S], [N] -> [H] if sparse, else [H * bits]."""
+    count, bits = c.require_rank(hashes, 2, "the hashes")
+    c.at_most(bits, MAX_BITS, "a hash must have 32 bits at most")
+    not_empty(c, [ranked(c, x, 1)[0]], "the input must have items")
+    require_vector(c, weights, x[0], "each item must have a weight")
+    if type not in ("SPARSE", "DENSE"):
+        c.fail("the type must be SPARSE or DENSE", type)
+    return Shape((count if type == "SPARSE" else count * bits,))
+
+
+@tflite("SKIP_GRAM")
+def skip_gram(c: TensorFlowContext, text: Shape) -> Shape:
+    """A text [] -> its word sequences [n]."""
+    return Shape((c.fresh("count"),))

@@ -7,7 +7,9 @@ from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
 from opdefs.tflite.operands import single
-from shapeinf.lattice import PartialTensor, Shape
+from opdefs.tflite.state import declared_sizes
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import Shape
 from shapeinf.ops import Value
 
 
@@ -26,6 +28,8 @@ def multinomial(c: TensorFlowContext, logits: Shape, count: Value) -> Shape:
 
 
 @tflite("STABLEHLO_RNG_BIT_GENERATOR")
-def rng_bit_generator(c: TensorFlowContext, state: Shape) -> tuple[PartialTensor, PartialTensor]:
-    """[n] -> [n], and bits whose sizes only the file states."""
-    return PartialTensor(None, state, None), PartialTensor(None, c.unknown_shape(), None)
+def rng_bit_generator(
+    c: TensorFlowContext, state: Shape, *, output_shapes: tuple[DeclaredType, ...] = ()
+) -> tuple[Shape, Shape]:
+    """[n] -> [n], and bits whose sizes are those of the output in the file."""
+    return state, declared_sizes(c, output_shapes[1:])

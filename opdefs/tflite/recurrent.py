@@ -190,8 +190,9 @@ def bidirectional_sequence_lstm(
     auxiliary = operands[39] if len(operands) > 39 else None
     has_weights = any(weights is not None for weights in operands[40:48])
     own = auxiliary[-1] if auxiliary is not None and not has_weights else features
-    forward_units, _ = _lstm_sizes(c, forward, batch, features)
-    backward_units, _ = _lstm_sizes(c, backward, batch, own)
+    forward_units, cells = _lstm_sizes(c, forward, batch, features)
+    backward_units, others = _lstm_sizes(c, backward, batch, own)
+    c.merge(others, cells, "both directions must have the same number of cells")
     if merge_outputs:
         return (Shape((first, second, forward_units + backward_units)),)
     return Shape((first, second, forward_units)), Shape((first, second, backward_units))

@@ -9,10 +9,25 @@ from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 
 
-@tflite("VAR_HANDLE", "HASHTABLE")
-def handle(c: TensorFlowContext) -> PartialTensor:
-    """The handle [1] of a variable or a table."""
-    return PartialTensor("resource", Shape((1,)), None)
+@tflite("VAR_HANDLE")
+def variable_handle(c: TensorFlowContext) -> None:
+    """The handle [] of a variable."""
+    c.set_output(0, c.scalar())
+
+
+@tflite("HASHTABLE")
+def table_handle(c: TensorFlowContext) -> None:
+    """The handle [1] of a table."""
+    c.set_output(0, c.vector(1))
+
+
+def declared_sizes(c: TensorFlowContext, declared: tuple[DeclaredType, ...]) -> Shape:
+    """The sizes of an output that its kernel leaves as the file states them. Raises NotKnown for unknown ones."""
+    dims = declared[0].dims if declared else None
+    known = [d for d in dims or () if isinstance(d, int)]
+    if dims is None or len(known) != len(dims):
+        raise c.unknowable("its sizes are those of the output in the file, which are unknown there", output_type(c))
+    return Shape(known)
 
 
 @tflite("READ_VARIABLE")
@@ -21,13 +36,9 @@ def read_variable(
 ) -> PartialTensor:
     """A handle -> the value of the variable, whose sizes are those of the output in the file.
 
-    A scalar in the file may also stand for an unknown rank.
+    Where the file states none, which is also its form of a scalar, they are those of the constants that are assigned.
     """
-    dims = output_shapes[0].dims if output_shapes else None
-    known = [d for d in dims or () if isinstance(d, int)]
-    if not known or len(known) != len(dims or ()):
-        raise c.unknowable("the sizes of the variable are those that it was assigned last", output_type(c))
-    return PartialTensor(output_type(c), Shape(known), None)
+    return PartialTensor(output_type(c), declared_sizes(c, output_shapes), None)
 
 
 @tflite("ASSIGN_VARIABLE", "HASHTABLE_IMPORT")
@@ -48,13 +59,7 @@ def hashtable_size(c: TensorFlowContext, handle: TensorType) -> Shape:
     return Shape((1,))
 
 
-@tflite("EMBEDDING_LOOKUP_SPARSE", "LSH_PROJECTION", "SKIP_GRAM")
-def data_dependent(c: TensorFlowContext, *values: TensorType | None) -> tuple[Shape, ...]:
-    """Values -> outputs whose sizes the run decides."""
-    raise c.unknowable("its sizes depend on data, and no rule for them is known", output_type(c))
-
-
-@tflite("CALL", "CONCAT_EMBEDDINGS", "DELEGATE")
+@tflite("CALL", "CONCAT_EMBEDDINGS")
 @tflite("STABLEHLO_BROADCAST_IN_DIM", "STABLEHLO_CONVOLUTION", "STABLEHLO_CUSTOM_CALL", "STABLEHLO_DOT_GENERAL")
 @tflite("STABLEHLO_IOTA", "STABLEHLO_REDUCE", "STABLEHLO_SORT", "STABLEHLO_WHILE")
 def without_kernel(c: TensorFlowContext, *values: TensorType | None) -> tuple[Shape, ...]:

@@ -67,7 +67,6 @@ FILES = {
     "zstd": ("net.onnx.zst", b"\x28\xb5\x2f\xfd" + bytes(30), "compressed with zstd: decompress it with unzstd"),
     "HDF5": ("net.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5 file, as Keras writes them: .*tf2onnx"),
     "Keras 3": ("net.keras", zipped("metadata.json", "config.json", "model.weights.h5"), "is a Keras 3 model"),
-    "TensorFlow Lite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite model: .*SavedModel"),
     "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "is a Core ML model"),
     "Core ML with an input": ("net.mlmodel", CORE_ML, "is a Core ML model, a format that is not read"),
     "Core ML under another name": ("net.pb", CORE_ML, "is a Core ML model, a format that is not read"),

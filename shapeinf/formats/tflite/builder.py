@@ -15,6 +15,7 @@ from shapeinf.formats.tflite.document import CUSTOM, Document, OperatorRecord, S
 from shapeinf.formats.tflite.flatbuffer import MalformedError
 from shapeinf.formats.tflite.schema import Schema
 from shapeinf.graph import DeclaredType, FunctionKey, FunctionReference, Graph, Node, NodeKind
+from shapeinf.lattice.dtypes import element_bits
 
 CUSTOM_DOMAIN = "custom"
 OUTPUT_TYPES = "output_types"
@@ -132,25 +133,43 @@ class _SubgraphBuilder:
 
     def _node(self, number: int, record: OperatorRecord) -> Node:
         tensors = self.subgraph.tensors
-        inputs = tuple([self.names[index] if index >= 0 else "" for index in record.inputs])
+        inputs = tuple([self._read(index) if index >= 0 else "" for index in record.inputs])
         types = [tensors[index].dtype if index >= 0 else None for index in record.outputs]
         try:
             kind = self.model.kind(record, types)
         except MalformedError as error:
             raise type(error)(f"subgraph {self.subgraph.index}, node {number}: {error}") from error
-        for index in {index for index in record.inputs if index >= 0}:
-            name = tensors[index].name or f"tensor {index}"
-            if index in record.outputs:
-                self._report(codes.IN_PLACE, f"{name!r} is both an input and an output", number, kind)
-            elif self.writers.get(index, -1) > number and self._starts_empty(index):
-                message = f"reads {name!r}, which node {self.writers[index]} writes later"
-                self._report(codes.READ_BEFORE, message, number, kind)
+        self._check_inputs(number, record, kind)
         outputs = tuple([self._write(index, number) if index >= 0 else "" for index in record.outputs])
         return Node(kind, inputs, outputs, str(number))
 
-    def _starts_empty(self, index: int) -> bool:
-        """Whether a tensor has no value before a node writes it."""
+    def _check_inputs(self, number: int, record: OperatorRecord, kind: NodeKind) -> None:
+        """Report inputs with which LiteRT refuses a node."""
+        for position, index in enumerate(record.inputs):
+            if index < 0 or index in record.inputs[:position]:
+                continue
+            tensor, writer = self.subgraph.tensors[index], self.writers.get(index)
+            name = repr(tensor.name) if tensor.name else f"tensor {index}"
+            if index in record.outputs:
+                self._report(codes.IN_PLACE, f"{name} is both an input and an output", number, kind)
+            elif writer is not None and self._is_unwritten(index):
+                self._report(codes.READ_BEFORE, f"reads {name}, which node {writer} writes later", number, kind)
+            elif writer is None and index not in self.subgraph.inputs and _lacks_data(tensor, position):
+                self._report(codes.NO_DATA, f"reads {name}, which has no data and which no node writes", number, kind)
+
+    def _is_unwritten(self, index: int) -> bool:
+        """Whether nodes write a tensor, none of which has run so far, and it has no value before."""
+        if index not in self.writers or index in self.written:
+            return False
         return index not in self.subgraph.inputs and self.names[index] not in self.graph.constants
+
+    def _read(self, index: int) -> str:
+        """The value of a tensor that a node reads; one that is not written yet is memory of unknown contents."""
+        name = self.names[index]
+        if self._is_unwritten(index):
+            name += "@"
+            self.graph.constants[name] = constant_of(self.model.document, self.subgraph.tensors[index])
+        return name
 
     def _report(self, code: str, message: str, node: int, kind: NodeKind) -> None:
         self.graph.diagnostics.append(Diagnostic("error", code, message, str(node), kind.op))
@@ -199,3 +218,10 @@ def unique_names(tensors: Sequence[TensorRecord]) -> list[str]:
             taken.add(name)
         names.append(name)
     return names
+
+
+def _lacks_data(tensor: TensorRecord, position: int) -> bool:
+    """Whether a tensor that no node writes has no data at all. LiteRT ignores a second input that is no vector."""
+    if tensor.data is not None or tensor.is_variable or tensor.is_encoded or 0 in tensor.dims:
+        return False
+    return element_bits(tensor.dtype) is not None and (position != 1 or len(tensor.dims) == 1)

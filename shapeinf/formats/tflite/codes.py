@@ -7,6 +7,7 @@ from shapeinf.diagnostics import register_code
 IN_PLACE = "L101"
 OTHER_SIGNATURES = "L102"
 READ_BEFORE = "L103"
+NO_DATA = "L104"
 
 register_code(
     IN_PLACE,
@@ -25,4 +26,10 @@ register_code(
     "error",
     "a node that reads what a later node writes",
     "LiteRT runs the nodes in the order of the file: this one would read memory that nothing has written.",
+)
+register_code(
+    NO_DATA,
+    "error",
+    "a node that reads a tensor without data, which no node writes",
+    "LiteRT loads such a model and fails when it runs the node.",
 )

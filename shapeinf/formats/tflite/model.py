@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -14,9 +14,11 @@ class TfliteModel:
     Args:
         subgraph: the index of the subgraph that the graph is.
         names: the values of tensors by subgraph and index.
+        signatures: the keys of all signatures of the file.
         member: the name of the file in an archive; empty for a file of its own.
     """
 
     subgraph: int
     names: Mapping[tuple[int, int], str] = attrs.field(repr=False)
+    signatures: Sequence[str] = ()
     member: str = ""

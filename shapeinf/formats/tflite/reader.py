@@ -69,7 +69,7 @@ def _build(document: Document, signature: str | None) -> Graph:
     graph = builder.build(index)
     graph.producer = document.description
     graph.file_version = str(document.version)
-    graph.model = TfliteModel(index, builder.names)
+    graph.model = TfliteModel(index, builder.names, [signature.key for signature in document.signatures])
     add_signatures(graph, document, builder.names, index, signature)
     return graph
 

@@ -33,8 +33,8 @@ class Operand:
 class Case:
     """One operator with its options, its inputs (None for one that is left out), and the types of its outputs.
 
-    `table` is the name of the table of its options, empty where it has none. `bodies` are further subgraphs, each a
-    list of operators; `declared` the sizes that the file states of outputs.
+    `table` is the name of the table of its options, empty where it has none, and of a custom operator, whose options
+    are a map. `declared` are the sizes that the file states of outputs.
     """
 
     op: str
@@ -43,7 +43,6 @@ class Case:
     table: str = ""
     options: Mapping[str, Any] = attrs.Factory(dict)
     declared: tuple[tuple[int, ...], ...] = ()
-    custom: bytes = b""
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON."""
@@ -54,7 +53,6 @@ class Case:
             "table": self.table,
             "options": dict(self.options),
             "declared": [list(dims) for dims in self.declared],
-            "custom": self.custom.hex(),
         }
 
     @classmethod
@@ -63,15 +61,7 @@ class Case:
         inputs = [None if x is None else Operand(**x) for x in record["inputs"]]
         options = {name: _tuples(value) for name, value in record["options"].items()}
         declared = tuple(tuple(dims) for dims in record["declared"])
-        return cls(
-            record["op"],
-            inputs,
-            record["outputs"],
-            record["table"],
-            options,
-            declared,
-            bytes.fromhex(record["custom"]),
-        )
+        return cls(record["op"], inputs, record["outputs"], record["table"], options, declared)
 
 
 def _tuples(value: Any) -> Any:

@@ -268,7 +268,7 @@ def window_options(d: Draw) -> dict[str, Any]:
 
 
 def bias(d: Draw, size: int) -> Operand | None:
-    return None if d.chance(4) else d.weights(d.off(size, 5))
+    return None if d.chance(20) else d.weights(d.off(size, 5))
 
 
 @draws("CONV_2D")
@@ -307,7 +307,7 @@ def conv_3d(d: Draw, op: str) -> Case:
         "dilation_w_factor": d.number(1, 2),
         "dilation_h_factor": d.number(1, 2),
     }
-    operands = [x, w] if d.chance(50) else [x, w, d.weights(d.off(outputs, 5))]
+    operands = [x, w] if d.chance(50) else [x, w, bias(d, outputs)]
     return Case(op, operands, ["float32"], "Conv3DOptions", options)
 
 
@@ -320,7 +320,7 @@ def transpose_conv(d: Draw, op: str) -> Case:
     options = {"padding": "SAME", "stride_w": stride, "stride_h": stride}
     operands = [d.ints(sizes), w, x]
     if d.chance(40):
-        operands.append(d.weights(d.off(outputs, 5)))
+        operands.append(bias(d, outputs))
     return Case(op, operands, ["float32"], "TransposeConvOptions", options)
 
 
@@ -330,7 +330,10 @@ def conv_3d_transpose(d: Draw, op: str) -> Case:
     spatial, k = [d.number(1, 4) for _ in range(3)], d.number(1, 3)
     x, w = d.feed(batch, *spatial, d.off(depth)), d.weights(k, k, k, outputs, depth)
     options = {"padding": "SAME", "stride_w": 1, "stride_h": 1, "stride_d": 1}
-    return Case(op, [d.ints([batch, *spatial, outputs]), w, x], ["float32"], "Conv3DOptions", options)
+    operands = [d.ints([batch, *spatial, outputs]), w, x]
+    if d.chance(40):
+        operands.append(bias(d, outputs))
+    return Case(op, operands, ["float32"], "Conv3DOptions", options)
 
 
 @draws("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
@@ -844,3 +847,224 @@ def random_numbers(d: Draw, op: str) -> Case:
 def multinomial(d: Draw, op: str) -> Case:
     operands = [d.feed(*(d.number(1, 4) for _ in range(d.off(2, 5)))), d.scalar(d.number(0, 4))]
     return Case(op, operands, [d.one_of("int32", "int64")], "RandomOptions")
+
+
+# -- recurrent layers --------------------------------------------------------------------------------------------------
+
+
+def state(*dims: int) -> Operand:
+    return Operand("float32", dims, None, False, True)
+
+
+@draws("SVDF")
+def svdf(d: Draw, op: str) -> Case:
+    batch, depth, units, rank, memory = (d.number(1, 3) for _ in range(5))
+    filters = d.off(units * rank, 6)
+    operands = [
+        d.feed(d.off(batch, 10), d.off(depth, 6)),
+        d.weights(filters, depth),
+        d.weights(filters, memory),
+        d.weights(units) if d.chance(50) else None,
+        state(batch, memory * filters),
+    ]
+    return Case(op, operands, ["float32"], "SVDFOptions", {"rank": rank})
+
+
+@draws("RNN", "UNIDIRECTIONAL_SEQUENCE_RNN")
+def rnn(d: Draw, op: str) -> Case:
+    batch, steps, depth, units = (d.number(1, 3) for _ in range(4))
+    major = op != "RNN" and d.chance(50)
+    items = d.off(batch, 8)
+    lead = (items,) if op == "RNN" else (steps, items) if major else (items, steps)
+    operands = [
+        d.feed(*lead, d.off(depth, 6)),
+        d.weights(units, depth),
+        d.weights(units, d.off(units, 5)),
+        d.weights(units),
+        state(batch, units),
+    ]
+    table = "RNNOptions" if op == "RNN" else "SequenceRNNOptions"
+    return Case(op, operands, ["float32"], table, {} if op == "RNN" else {"time_major": major})
+
+
+@draws("BIDIRECTIONAL_SEQUENCE_RNN")
+def bidirectional_rnn(d: Draw, op: str) -> Case:
+    batch, steps, depth = (d.number(1, 3) for _ in range(3))
+    major, merge = d.chance(50), d.chance(50)
+    items = d.off(batch, 8)
+    operands: list[Operand | None] = [d.feed(*((steps, items) if major else (items, steps)), depth)]
+    for _ in range(2):
+        units = d.number(1, 3)
+        operands += [d.weights(units, depth), d.weights(units, units), d.weights(units), state(batch, units)]
+    operands += [None, None, None]
+    options = {"time_major": major, "merge_outputs": merge}
+    outputs = ["float32"] * (1 if merge else 2)
+    return Case(op, operands, outputs, "BidirectionalSequenceRNNOptions", options)
+
+
+def lstm_operands(d: Draw, depth: int, cells: int, outputs: int, projects: bool) -> list[Operand | None]:
+    coupled = d.chance(30)
+    weights: list[Operand | None] = [d.weights(cells, depth) for _ in range(4)]
+    weights += [d.weights(cells, outputs) for _ in range(4)]
+    biases: list[Operand | None] = [d.weights(cells) for _ in range(4)]
+    if coupled:
+        weights[0] = weights[4] = biases[0] = None
+    projection = [d.weights(outputs, cells) if projects else None, None]
+    return [*weights, None, None, None, *biases, *projection]
+
+
+@draws("LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM")
+def lstm(d: Draw, op: str) -> Case:
+    batch, steps, depth, cells = (d.number(1, 3) for _ in range(4))
+    projects = d.chance(40)
+    outputs = d.number(1, 3) if projects else cells
+    if op == "LSTM" and d.chance(50):
+        return _basic_lstm(d, batch, depth, cells)
+    major = op != "LSTM" and d.chance(50)
+    items = d.off(batch, 8)
+    lead = (items,) if op == "LSTM" else (steps, items) if major else (items, steps)
+    operands = [d.feed(*lead, d.off(depth, 6)), *lstm_operands(d, depth, cells, outputs, projects)]
+    operands += [state(batch, outputs), state(batch, cells), None, None, None, None]
+    if op == "LSTM":
+        return Case(op, operands, ["float32"], "LSTMOptions", {"kernel_type": "FULL"})
+    return Case(op, operands, ["float32"], "UnidirectionalSequenceLSTMOptions", {"time_major": major})
+
+
+def _basic_lstm(d: Draw, batch: int, depth: int, units: int) -> Case:
+    operands = [
+        d.feed(batch, depth),
+        d.feed(d.off(batch, 6), units),
+        d.weights(4 * units, depth + units),
+        d.weights(4 * units),
+        d.feed(batch, d.off(units, 6)),
+    ]
+    options = {"kernel_type": "BASIC", "fused_activation_function": "TANH"}
+    return Case("LSTM", operands, ["float32"] * 4, "LSTMOptions", options)
+
+
+@draws("BIDIRECTIONAL_SEQUENCE_LSTM")
+def bidirectional_lstm(d: Draw, op: str) -> Case:
+    batch, steps, depth = (d.number(1, 3) for _ in range(3))
+    major, merge = d.chance(50), d.chance(50)
+    items = d.off(batch, 8)
+    operands: list[Operand | None] = [d.feed(*((steps, items) if major else (items, steps)), depth)]
+    states: list[Operand | None] = []
+    cells = d.number(1, 3)
+    for _ in range(2):
+        operands += lstm_operands(d, depth, cells, cells, False)
+        states += [state(batch, cells), state(batch, cells)]
+    operands += [*states, *[None] * 9]
+    options = {"time_major": major, "merge_outputs": merge}
+    outputs = ["float32"] * (1 if merge else 2)
+    return Case(op, operands, outputs, "BidirectionalSequenceLSTMOptions", options)
+
+
+# -- StableHLO, and lookups of texts -----------------------------------------------------------------------------------
+
+
+@draws("REDUCE_WINDOW")
+def reduce_window(d: Draw, op: str) -> Case:
+    dims = tuple(d.number(1, 6) for _ in range(d.number(1, 4)))
+    vectors = [Operand("int64", (len(dims),), [d.number(1, 3) for _ in dims], True) for _ in range(3)]
+    operands = [d.feed(*dims), d.feed(), *vectors]
+    return Case(op, operands, ["float32"], "ReduceWindowOptions", {"reduce_function": "ADD"})
+
+
+@draws("STABLEHLO_PAD")
+def stablehlo_pad(d: Draw, op: str) -> Case:
+    dims = tuple(d.number(1, 5) for _ in range(d.number(1, 4)))
+    options = {
+        "edge_padding_low": tuple(d.number(-1, 2) for _ in dims),
+        "edge_padding_high": tuple(d.number(-1, 2) for _ in dims),
+        "interior_padding": tuple(d.number(0, 2) for _ in dims),
+    }
+    return Case(op, [d.feed(*dims), d.feed()], ["float32"], "StablehloPadOptions", options)
+
+
+@draws("STABLEHLO_SHIFT_LEFT")
+def stablehlo_shift(d: Draw, op: str) -> Case:
+    dims = d.dims(0, 3)
+    other = tuple(d.off(size, 5) for size in dims)
+    return Case(op, [d.feed(*dims, dtype="int32"), d.feed(*other, dtype="int32")], ["int32"])
+
+
+@draws("STABLEHLO_GATHER")
+def stablehlo_gather(d: Draw, op: str) -> Case:
+    dims = tuple(d.number(1, 5) for _ in range(d.number(1, 3)))
+    sizes = tuple(d.number(1, size) for size in dims)
+    collapsed = tuple(axis for axis, size in enumerate(sizes) if size == 1 and d.chance(50))
+    batch = tuple(d.number(1, 3) for _ in range(d.number(0, 2)))
+    inner = len(dims) - len(collapsed)
+    options = {
+        "offset_dims": tuple(range(len(batch), len(batch) + inner)),
+        "collapsed_slice_dims": collapsed,
+        "start_index_map": tuple(range(len(dims))),
+        "index_vector_dim": len(batch),
+        "slice_sizes": sizes,
+    }
+    operands = [d.feed(*dims), d.feed(*batch, len(dims), dtype="int32")]
+    declared = ((1,) * (len(batch) + inner),)
+    return Case(op, operands, ["float32"], "StablehloGatherOptions", options, declared)
+
+
+@draws("STABLEHLO_RNG_BIT_GENERATOR")
+def stablehlo_bits(d: Draw, op: str) -> Case:
+    dims = tuple(d.number(1, 4) for _ in range(d.number(0, 3)))
+    options = {"algorithm": "THREEFRY"}
+    declared = ((2,), dims)
+    return Case(op, [d.feed(2, dtype="uint64")], ["uint64", "int32"], "StablehloRngBitGeneratorOptions", options, declared)
+
+
+@draws("EMBEDDING_LOOKUP_SPARSE")
+def embedding_lookup_sparse(d: Draw, op: str) -> Case:
+    count, rank = d.number(1, 3), d.number(1, 3)
+    sizes = d.ints([d.number(1, 3) for _ in range(d.off(rank, 4))])
+    table = d.weights(*(d.number(1, 3) for _ in range(d.number(2, 3))))
+    operands = [d.feed(count, dtype="int32"), d.feed(count, rank, dtype="int32"), sizes, d.feed(d.off(count, 5)), table]
+    return Case(op, operands, ["float32"], "EmbeddingLookupSparseOptions", {"combiner": "SUM"})
+
+
+@draws("LSH_PROJECTION")
+def lsh_projection(d: Draw, op: str) -> Case:
+    count = d.number(1, 4)
+    x = d.feed(count, *d.dims(0, 2), dtype="int32")
+    operands = [d.weights(d.number(1, 4), d.number(1, 4)), x]
+    if d.chance(50):
+        operands.append(d.feed(d.off(count, 6)))
+    return Case(op, operands, ["int32"], "LSHProjectionOptions", {"type": d.one_of("SPARSE", "DENSE")})
+
+
+# -- custom operators --------------------------------------------------------------------------------------------------
+
+
+@draws("TFLite_Detection_PostProcess")
+def detection_post_process(d: Draw, op: str) -> Case:
+    count, classes = d.number(1, 5), d.number(1, 3)
+    operands = [d.feed(d.off(1, 4), count, d.number(4, 5)), d.feed(1, d.off(count, 0), classes), d.weights(count, 4)]
+    options = {
+        **dict.fromkeys(("y_scale", "x_scale", "h_scale", "w_scale"), 1.0),
+        "max_detections": d.number(0, 6),
+        "max_classes_per_detection": d.number(1, 2),
+        "num_classes": classes,
+        "nms_score_threshold": 0.0,
+        "nms_iou_threshold": 0.5,
+    }
+    return Case(op, operands, ["float32"] * 4, "", options)
+
+
+@draws("AudioSpectrogram")
+def audio_spectrogram(d: Draw, op: str) -> Case:
+    options = {"window_size": d.number(2, 20), "stride": d.number(1, 8), "magnitude_squared": True}
+    return Case(op, [d.feed(d.number(1, 60), d.number(1, 2))], ["float32"], "", options)
+
+
+@draws("Mfcc")
+def mfcc(d: Draw, op: str) -> Case:
+    options = {
+        "upper_frequency_limit": 4000.0,
+        "lower_frequency_limit": 20.0,
+        "filterbank_channel_count": 10,
+        "dct_coefficient_count": d.number(1, 10),
+    }
+    operands = [d.feed(d.number(1, 2), d.number(1, 5), d.one_of(129, 257)), Operand("int32", (1,), (8000,), True)]
+    return Case(op, operands, ["float32"], "", options)

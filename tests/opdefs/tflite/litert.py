@@ -81,8 +81,10 @@ def build(case: Case, version: int = 1) -> bytes:
         operator.outputs.append(at)
         graph.outputs.append(at)
     _set_options(schema, operator, case)
-    if case.custom:
-        operator.customOptions = list(case.custom)
+    if number == schema.BuiltinOperator.CUSTOM:
+        from flatbuffers import flexbuffers
+
+        operator.customOptions = list(flexbuffers.Dumps(dict(case.options)))
     graph.operators = [operator]
     model.subgraphs = [graph]
     builder = flatbuffers.Builder(1024)
