@@ -41,6 +41,7 @@ from opdefs.rules.contents.logic import (
 )
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import add, multiply, subtract
+from opdefs.rules.operands import is_unit
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.logic import select as choose_rows
 from opdefs.tf.logic import select_with_broadcast
@@ -48,7 +49,7 @@ from opdefs.tflite.dialect import tflite
 from opdefs.tflite.operands import matching, of_numbers, plain
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, PartialTensor, Shape
-from shapeinf.ops import Operand, Value
+from shapeinf.ops import InferenceContext, Operand, Value
 
 Shapes = tuple[DeclaredType, ...]
 
@@ -63,7 +64,7 @@ tflite("MUL", in_place=(0, 1))(of_numbers(_arithmetic_rule(*_MULTIPLY)))
 tflite("DIV", in_place=(0, 1))(of_numbers(division_rule(numpy_broadcast)))
 
 
-def equal_shapes(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
+def equal_shapes(c: InferenceContext, a: Shape, b: Shape) -> Shape:
     """The shape of operands that do not broadcast."""
     return c.merge(a, b, "the operands must have equal shapes")
 
@@ -237,8 +238,8 @@ def select(c: TensorFlowContext, condition: Value, x: Value, y: Value, *, output
 def _single_elements(c: TensorFlowContext, declared: Shapes, *operands: PartialTensor) -> PartialTensor | None:
     """The output as the file states it, where it and all operands have one element each; None elsewhere."""
     dims = declared[0].dims if declared else None
-    alone = all(c.concrete(c.numel(operand.shape)) == 1 for operand in operands)
-    if not alone or dims is None or any(d != 1 for d in dims):
+    alone = all(is_unit(c.numel(operand.shape)) for operand in operands)
+    if not alone or dims is None or not all(isinstance(d, int) and is_unit(d) for d in dims):
         return None
     return PartialTensor(operands[-1].dtype, Shape(1 for _ in dims), None)
 

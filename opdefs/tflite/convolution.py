@@ -16,7 +16,6 @@ from opdefs.rules.window import (
     same_size,
     truncated_window_size,
     window_size,
-    window_span,
 )
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
@@ -76,7 +75,7 @@ def _window_count(
     if padding == "SAME":
         return same_size(size, stride)
     if isinstance(size, int) and isinstance(window, int):
-        reach = size + stride - window_span(window, dilation)
+        reach = size + stride - (window - 1) * dilation - 1
         if reach <= -stride:
             c.fail(NOT_NEGATIVE, size, window)
         return max(reach, 0) // stride

@@ -178,7 +178,7 @@ def bidirectional_rnn(c: CostContext) -> OpCost:
 
 
 def _lstm(c: CostContext, steps: DimSize, first: int, projection: int) -> OpCost:
-    """A fused LSTM whose weights begin at input `first`: the products of each gate that has weights, and a projection."""
+    """A fused LSTM with weights from input `first` on: the products of each gate that has some, and a projection."""
     macs: list[DimSize] = []
     gates = 0
     for index in range(first, first + 8):

@@ -140,5 +140,3 @@ def transform_tensor(
     """[N, H, W, C], a matrix -> an image whose sizes are those of the output in the file."""
     c.require_rank(x, 4)
     return declared_sizes(c, output_shapes)
-
-

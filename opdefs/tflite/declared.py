@@ -26,7 +26,7 @@ _UNDECLARED = DeclaredType()
 
 
 def declare_outputs(graph: Graph) -> Graph:
-    """The graph with the declared sizes of outputs where kernels need them, and without outputs that are not written."""
+    """The graph with the declared sizes of outputs that kernels leave so, and without outputs that are not written."""
     listed: list[Node] = []
     for node in graph.nodes:
         if node.op in SIZED_BY_FILE and SHAPES not in node.attrs:

@@ -26,12 +26,15 @@ def plain(x: PartialTensor) -> PartialTensor:
 
 
 def of_numbers(rule: Callable[..., PartialTensor]) -> Callable[..., PartialTensor]:
-    """The rule of an operator on numbers: of quantized operands, no contents are known."""
+    """The rule of an operator on numbers, which strings are not; of quantized operands, no contents are known."""
 
     @wraps(rule)
     def wrapped(c: TensorFlowContext, *operands: PartialTensor, **options: object) -> PartialTensor:
+        if any(x.dtype == "string" for x in operands):
+            c.fail("the kernel takes no strings")
         result = rule(c, *map(plain, operands), **options)
-        return result.with_type(output_type(c) or result.dtype, result.shape)
+        dtype = output_type(c) or result.dtype
+        return result if dtype == result.dtype else PartialTensor(dtype, result.shape, result.elements)
 
     return wrapped
 

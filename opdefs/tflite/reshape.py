@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.contents.rearrangement import reverse_parts
 from opdefs.rules.reshaping import flip, insert_axes, insert_unit_axes, squeeze_axes, squeeze_units
@@ -92,7 +94,7 @@ def reverse_v2(c: TensorFlowContext, x: Value, axis: Value) -> PartialTensor:
     if axes is None:
         return PartialTensor(x.dtype, x.shape, None)
     reversed_axes = sorted(axis_of(c, item, len(x.shape)) for item in axes)
-    if any(b - a != 1 for a, b in zip(reversed_axes, reversed_axes[1:], strict=False)):
+    if any(b - a > 1 or a == b for a, b in pairwise(reversed_axes)):
         c.fail("the axes must be next to one another", axes)
     return flip(x, reversed_axes)
 

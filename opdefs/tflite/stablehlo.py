@@ -100,7 +100,7 @@ def stablehlo_reduce_window(
         c.fail("each option must have one value for each axis")
     dims = []
     for axis, (size, window, stride, base, dilation) in enumerate(zip(x, *options, strict=True)):
-        full = size if base == 1 else (size - 1) * base + 1
+        full = size if base < 2 else (size - 1) * base + 1
         dims.append(count_windows(c, full + pads[2 * axis] + pads[2 * axis + 1], window, stride, dilation))
     return Shape(dims)
 

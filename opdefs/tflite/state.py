@@ -31,7 +31,7 @@ def declared_sizes(c: TensorFlowContext, declared: tuple[DeclaredType, ...]) -> 
 
 
 @tflite("READ_VARIABLE")
-def read_variable(
+def variable_contents(
     c: TensorFlowContext, handle: TensorType, *, output_shapes: tuple[DeclaredType, ...] = ()
 ) -> PartialTensor:
     """A handle -> the value of the variable, whose sizes are those of the output in the file.

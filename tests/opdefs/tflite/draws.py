@@ -1012,7 +1012,9 @@ def stablehlo_bits(d: Draw, op: str) -> Case:
     dims = tuple(d.number(1, 4) for _ in range(d.number(0, 3)))
     options = {"algorithm": "THREEFRY"}
     declared = ((2,), dims)
-    return Case(op, [d.feed(2, dtype="uint64")], ["uint64", "int32"], "StablehloRngBitGeneratorOptions", options, declared)
+    return Case(
+        op, [d.feed(2, dtype="uint64")], ["uint64", "int32"], "StablehloRngBitGeneratorOptions", options, declared
+    )
 
 
 @draws("EMBEDDING_LOOKUP_SPARSE")

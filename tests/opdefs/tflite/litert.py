@@ -39,7 +39,7 @@ _NUMPY = {"bool": "bool", "string": "object", "float64": "float64", "bfloat16": 
 
 
 def run(cases: Iterable[Case]) -> Iterator[dict[str, Any]]:
-    """What LiteRT does with each case: `{"outputs": [...]}`, `{"refused": message, "stage": ...}` or `{"died": ...}`."""
+    """What LiteRT does with each case: its `outputs`, the message with which it is `refused`, or that it `died`."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.opdefs.tflite.litert"],
         stdin=subprocess.PIPE,
@@ -217,8 +217,6 @@ def _isolated(case: Case) -> dict[str, Any]:
 
 
 def main() -> None:
-    import ai_edge_litert.interpreter
-    import ai_edge_litert.schema_py_generated
     import flatbuffers  # noqa: F401
 
     for line in sys.stdin:
