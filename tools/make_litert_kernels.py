@@ -3,8 +3,8 @@
     python tools/make_litert_kernels.py
 
 Needs the packages ai-edge-litert and flatbuffers. Models of one operator are allocated and run, each in a process of its
-own. A record has the operator with its options, its tensors, the offset of each tensor in the arena, the bytes and the
-offset of each temporary in the arena, and the bytes of the others.
+own. A record has the operator with its options, its tensors, the distance of each from the first one, which is where the arena
+begins, the bytes and the distance of each temporary that is near it, and the bytes of the others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 FILE = Path(__file__).resolve().parent.parent / "tests" / "memory" / "litert" / "kernels.json"
 FLOAT = "float32"
 NEAR = 1 << 20
-"""Bytes behind the first tensor within which a tensor is in the arena: blocks of the heap are further away, or before it."""
+"""Bytes behind the first tensor within which a tensor may be in the arena."""
 Operand = list[Any]
 """Element type, dims, and what it is: `input`, `constant`, `variable` or a list of numbers; then scales of weights."""
 Case = tuple[str, str, dict[str, Any], list[Operand | None], list[Operand]]

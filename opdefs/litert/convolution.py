@@ -33,10 +33,11 @@ def conv_2d(c: LiteRtContext) -> Sequence[Temporary]:
 
 
 def _hybrid_conv_2d(c: LiteRtContext) -> list[Temporary]:
+    """Zero points and sums too where filters have different scales, and for groups."""
     source, weights, output = c.input(0), c.input(1), c.output()
     rows = c.product(*source[:3], source[3] // weights[3])
     temporaries = [input_as_bytes(c), words(c, rows), words(c, weights[0], *output[:3])]
-    if c.dtype(1) != "uint8" and len(set(c.scales.get(1, ()))) > 1:
+    if source[3] != weights[3] or (c.dtype(1) != "uint8" and len(set(c.scales.get(1, ()))) > 1):
         temporaries += [words(c, rows), kept_words(c, weights[0])]
     return temporaries
 

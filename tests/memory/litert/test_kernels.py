@@ -61,14 +61,16 @@ def test_offsets_and_temporaries(record: dict[str, Any]) -> None:
     plan = plan_arena(graph.arena_graph([size if isinstance(size, int) else 0 for size in sizes]))
     tensors = len(graph.subgraph.values)
     for index, offset in enumerate(record["offsets"]):
-        if index in plan.placed and offset is not None:
+        if index in plan.placed and offset is not None and graph.tensors[index].storage in IN_ARENA:
             assert plan.placed[index].offset == offset, graph.tensors[index].name
     needed = [i for i in range(tensors, len(sizes)) if sizes[i]]
     in_arena = sorted([sizes[i], plan.placed[i].offset] for i in needed if graph.tensors[i].storage in IN_ARENA)
-    assert sorted(size for size, _ in in_arena) == [size for size, _ in record["arena"]]
-    assert sorted(at for _, at in in_arena) == sorted(at for _, at in record["arena"])
+    measured = [(size, at) for size, at in record["arena"] if at < plan.invoked]  # what is behind is another block
+    assert sorted(size for size, _ in in_arena) == sorted(size for size, _ in measured)
+    assert sorted(at for _, at in in_arena) == sorted(at for _, at in measured)
     apart = sorted(sizes[i] for i in needed if graph.tensors[i].storage not in IN_ARENA)
-    assert record["apart"] == apart or record["op"] == "SUM"  # a sum of integers never fills one of its temporaries
+    measured_apart = sorted([*record["apart"], *[size for size, at in record["arena"] if at >= plan.invoked]])
+    assert measured_apart == apart or record["op"] == "SUM"  # a sum of integers never fills one of its temporaries
 
 
 def test_an_operator_without_a_rule_is_never_counted_as_nothing() -> None:
