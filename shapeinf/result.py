@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from shapeinf.memory.runtimes.litert.options import LiteRtOptions
     from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
     from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
+    from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
     from shapeinf.memory.runtimes.tflite_micro.arena_memory import TfliteMicroMemory
     from shapeinf.memory.runtimes.tflite_micro.options import TfliteMicroOptions
-    from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
     from shapeinf.pickled_result import Coverage
     from shapeinf.program import ShapeProgram
 
@@ -266,7 +266,7 @@ class Result:
 
     @overload
     def memory(
-        self, *, runtime: Literal["litert"], options: LiteRtOptions | None = None, work: int = WORK
+        self, *, runtime: Literal["litert", "litert-xnnpack"], options: LiteRtOptions | None = None, work: int = WORK
     ) -> LiteRtMemory: ...
 
     @overload

@@ -2,9 +2,9 @@
 
     python tools/make_litert_kernels.py
 
-Needs the packages ai-edge-litert and flatbuffers. Models of one operator are allocated and run, each in a process of its
-own. A record has the operator with its options, its tensors, the distance of each from the first one, which is where the arena
-begins, the bytes and the distance of each temporary that is near it, and the bytes of the others.
+Needs the packages ai-edge-litert and flatbuffers. Models of one operator are allocated and run, each in a process of
+its own. A record has the operator with its options, its tensors, the distance of each from the first one, which is
+where the arena begins, the bytes and the distance of each temporary that is near it, and the bytes of the others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NEAR = 1 << 20
 """Bytes behind the first tensor within which a tensor may be in the arena."""
 Operand = list[Any]
 """Element type, dims, and what it is: `input`, `constant`, `variable` or a list of numbers; then scales of weights."""
-Case = tuple[str, str, dict[str, Any], list[Operand | None], list[Operand]]
+Case = tuple[str, str, dict[str, Any], Sequence[Operand | None], Sequence[Operand]]
 """Operator, table of options, options, inputs (None for one that is left out), outputs."""
 
 
@@ -134,7 +134,7 @@ def recurrent() -> Iterator[Case]:
             options = {"timeMajor": major}
             yield "UNIDIRECTIONAL_SEQUENCE_RNN", "SequenceRNNOptions", options, [source, *hidden], [result]
             back = [weights(dtype, 8, 4), weights(dtype, 8, 8), weights(FLOAT, 8), operand(FLOAT, [2, 8], "variable")]
-            inputs = [source, *hidden, *back, None, None, None]
+            inputs = [source, *hidden, *back, *[None] * 3]  # type: ignore[list-item]
             outputs = [result, operand(FLOAT, [*times, 8])]
             yield "BIDIRECTIONAL_SEQUENCE_RNN", "BidirectionalSequenceRNNOptions", options, inputs, outputs
             for has_gate in (False, True):
@@ -178,8 +178,8 @@ def others() -> Iterator[Case]:
 
 def build(case: Case) -> bytes:
     """The file of a case."""
-    import flatbuffers
-    from ai_edge_litert import schema_py_generated as schema
+    import flatbuffers  # type: ignore[import-untyped, unused-ignore]
+    from ai_edge_litert import schema_py_generated as schema  # type: ignore[import-not-found, unused-ignore]
 
     op, table, fields, inputs, outputs = case
     model = schema.ModelT()
@@ -231,7 +231,10 @@ def _tensor(schema: Any, model: Any, graph: Any, item: Operand) -> int:
 
 def measure(data: bytes, tensors: int) -> dict[str, Any]:
     """The offsets of tensors, and the temporaries."""
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    from ai_edge_litert.interpreter import (  # type: ignore[import-not-found, unused-ignore]
+        Interpreter,
+        OpResolverType,
+    )
 
     resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = Interpreter(model_content=data, experimental_op_resolver_type=resolver, num_threads=1)

@@ -1,4 +1,4 @@
-"""Where the outputs of kernels are: in the arena, on the heap when a run decides their size, or filled when prepared."""
+"""Where the outputs of kernels are: in the arena, on the heap where a run decides a size, or filled when prepared."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from opdefs.litert.kernels import input_as_bytes, is_hybrid, kept_words, litert,
 from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, Temporary
+from shapeinf.memory.runtimes.litert.planner import Storage
 
 LANES, DEPTH = 4, 32
 """Rows and columns of a block of 4-bit weights (`optimized_4bit::FilterWidth`, `FilterDepth`)."""
@@ -27,7 +28,8 @@ def fully_connected(c: LiteRtContext) -> Sequence[Temporary]:
         raise NotKnown("the ledger of sparse weights is not known")
     batch = c.product(*c.input(0)) // depth
     if c.dtype(1) == "int4" and 1 in c.constants and isinstance(depth, int) and isinstance(units, int):
-        if depth % 2 == 0 and units >= LANES and depth >= DEPTH and batch != 0:
+        is_packed = depth % 2 == 0 and units >= LANES and depth >= DEPTH and batch != 0
+        if is_packed:
             return _four_bits(c, batch, units, depth)
     scales = words(c, batch)
     return [input_as_bytes(c), scales, words(c, units, batch), scales, kept_words(c, units)]
@@ -47,7 +49,7 @@ def _four_bits(c: LiteRtContext, batch: DimSize, units: int, depth: int) -> list
 def batch_matmul(c: LiteRtContext) -> Sequence[Temporary]:
     """Both operands transposed, a constant right one kept; a hybrid kernel has five more (`batch_matmul.cc`)."""
     left, right = c.input(0), c.input(1)
-    kept = "persistent" if 1 in c.constants else "arena"
+    kept: Storage = "persistent" if 1 in c.constants else "arena"
     temporaries = [Temporary(c.input_bytes(0)), Temporary(c.input_bytes(1), kept)]
     if is_hybrid(c, 1, integers=("int8",)):
         rows = left[-1] if c.attribute("adj_x") else left[-2]

@@ -8,6 +8,7 @@ from math import isqrt
 from opdefs.litert.kernels import litert, words
 from shapeinf.errors import NotKnown
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, Temporary
+from shapeinf.memory.runtimes.litert.planner import Storage
 
 DOUBLE = 8
 
@@ -20,7 +21,7 @@ def rfft2d(c: LiteRtContext) -> Sequence[Temporary]:
         raise NotKnown("the sizes of the transform are not known")
     width = 2 * (half - 1) if half > 1 else 1
     longest = max(height, width // 2)
-    storage = "arena" if 1 in c.known else "heap"
+    storage: Storage = "arena" if 1 in c.known else "heap"
     sizes = (
         4 * (2 + isqrt(longest)),
         DOUBLE * (longest // 2 + width // 4),

@@ -108,9 +108,8 @@ def _save(memory: Memory, placed: Plan, output: str, planner: str | None, writte
 
     assert isinstance(memory, TfliteMicroMemory)
     offline = memory.save_offline(output, planner=planner or "best")
-    echo(
-        f"{output}: head {exact_bytes(offline.head)} by {offline.planner}, by the interpreter {exact_bytes(offline.greedy_head)}"
-    )
+    by_interpreter = exact_bytes(offline.greedy_head)
+    echo(f"{output}: head {exact_bytes(offline.head)} by {offline.planner}, by the interpreter {by_interpreter}")
 
 
 @click.command(cls=SectionedCommand, epilog="Example: shapeinf plan verify plan.json --model model.onnx")

@@ -27,7 +27,8 @@ RUNTIME_OPTIONS = (
         "--runtime",
         type=click.Choice(RUNTIMES),
         help="Count what this runtime allocates. onnxruntime: a run, with temporaries of kernels. executorch: the "
-        "arena that it plans for upper bounds. litert, litert-xnnpack and tflite-micro: the arena at the sizes of --bind.",
+        "arena that it plans for upper bounds. litert, litert-xnnpack and tflite-micro: the arena at the sizes of "
+        "--bind.",
     ),
     _option(
         "--no-reuse",
@@ -81,8 +82,15 @@ def read_runtime_options(
             raise click.UsageError(f"--{name.replace('_', '-')} needs --runtime {owners}")
     if runtime is None:
         return None, None
-    readers = {"executorch": _executorch_options, "onnxruntime": _onnxruntime_options}
-    return runtime, readers.get(runtime, _tflite_options)(values) if OPTIONS_OF[runtime] else None
+    return runtime, _options_of(runtime, values)
+
+
+def _options_of(runtime: str, values: dict[str, Any]) -> RuntimeOptions | None:
+    if runtime == "executorch":
+        return _executorch_options(values)
+    if runtime == "onnxruntime":
+        return _onnxruntime_options(values)
+    return _tflite_options(values) if OPTIONS_OF[runtime] else None
 
 
 def _executorch_options(values: dict[str, Any]) -> ExecuTorchOptions:

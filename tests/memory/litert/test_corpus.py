@@ -64,7 +64,7 @@ def test_most_arenas_with_the_default_delegate() -> None:
     for name, model in ARENAS.items():
         for run in model["runs"]:
             if "litert_xnnpack" in run:
-                found = inferred(name, run).memory(runtime="litert-xnnpack").parts({})["after allocation"]
+                found = inferred(name, run).memory(runtime="litert-xnnpack").at().allocated
                 exact += found == run["litert_xnnpack"]["arena_after_allocate"]
                 total += 1
     assert exact >= 0.85 * total

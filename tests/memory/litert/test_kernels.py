@@ -57,14 +57,14 @@ def prepared(record: dict[str, Any]) -> PreparedGraph:
 def test_offsets_and_temporaries(record: dict[str, Any]) -> None:
     graph = prepared(record)
     assert not graph.unknown
-    sizes = [tensor.size for tensor in graph.tensors]
-    plan = plan_arena(graph.arena_graph([size if isinstance(size, int) else 0 for size in sizes]))
+    sizes = [tensor.size if isinstance(tensor.size, int) else 0 for tensor in graph.tensors]
+    plan = plan_arena(graph.arena_graph(sizes))
     tensors = len(graph.subgraph.values)
     for index, offset in enumerate(record["offsets"]):
         if index in plan.placed and offset is not None and graph.tensors[index].storage in IN_ARENA:
             assert plan.placed[index].offset == offset, graph.tensors[index].name
     needed = [i for i in range(tensors, len(sizes)) if sizes[i]]
-    in_arena = sorted([sizes[i], plan.placed[i].offset] for i in needed if graph.tensors[i].storage in IN_ARENA)
+    in_arena = sorted((sizes[i], plan.placed[i].offset) for i in needed if graph.tensors[i].storage in IN_ARENA)
     measured = [(size, at) for size, at in record["arena"] if at < plan.invoked]  # what is behind is another block
     assert sorted(size for size, _ in in_arena) == sorted(size for size, _ in measured)
     assert sorted(at for _, at in in_arena) == sorted(at for _, at in measured)

@@ -1,4 +1,4 @@
-"""Laws of the planners of LiteRT and TensorFlow Lite Micro: no overlap of what is in use together, alignment, sharing."""
+"""Laws of the planners of LiteRT and TensorFlow Lite Micro: what is in use together, alignment, shared memory."""
 
 from __future__ import annotations
 

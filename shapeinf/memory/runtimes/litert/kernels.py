@@ -70,8 +70,16 @@ class PreparedBody:
 
 
 class LiteRtContext(KernelContext):
-    """One call of a kernel. `known` are the positions of inputs whose contents are known when it is prepared: constants,
-    and results of kernels that ran then; `scales` has the scales of quantized inputs."""
+    """One call of a kernel.
+
+    Args:
+        known: the positions of inputs whose contents are known when it is prepared: constants, and results of kernels
+            that ran then.
+        scales: by position, the scales of quantized inputs.
+        sparse: the positions of inputs of which the file has only some elements.
+        intermediates: the number of tensors that only have scales.
+        bodies: the subgraphs that the node runs.
+    """
 
     def __init__(
         self,
@@ -169,7 +177,7 @@ class LiteRtKernels(RuntimeKernels):
         return rule
 
     def runs(self, *names: str, roles: Sequence[BodyRole], dropped: DroppedRule | None = None) -> None:
-        """Register operators that run subgraphs, how each (the last for all others), and outputs that may be dropped."""
+        """Register operators that run subgraphs, how each (the last for all others), and outputs that are dropped."""
         self._roles.update({("", name): tuple(roles) for name in names})
         if dropped is not None:
             self._dropped.update({("", name): dropped for name in names})

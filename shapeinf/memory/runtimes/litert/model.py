@@ -16,7 +16,7 @@ from shapeinf.formats.read_files import open_source
 from shapeinf.formats.tflite.document import Document, TensorRecord, read_document
 from shapeinf.formats.tflite.document import Subgraph as SubgraphRecord
 from shapeinf.formats.tflite.flatbuffer import LimitReachedError, MalformedError
-from shapeinf.formats.tflite.reader import TfliteModel
+from shapeinf.formats.tflite.model import TfliteModel
 from shapeinf.formats.tflite.storage import SubgraphStorage, read_storage
 from shapeinf.graph import FunctionReference, Graph, NodeKind
 from shapeinf.lattice import Shape, ShapeStore, TensorType, Type, element_bits

@@ -83,7 +83,7 @@ class ArenaGraph:
 
 @attrs.frozen(order=False)
 class Placed:
-    """A tensor at an offset of an arena, in use from node `first` to node `last`; None where it is in use to the end."""
+    """A tensor at an offset of an arena, in use from node `first` to node `last`; None for one that is to the end."""
 
     tensor: int
     size: int

@@ -169,7 +169,7 @@ class _Preparation:
         self.unknown: dict[int, str] = {}
         self.delegated: set[int] = set()
         self.stopped = False
-        """Whether an earlier node has an output without a size: memory is then planned before the others are prepared."""
+        """Whether an earlier node has an output without a size: memory is planned before the others are prepared."""
 
     def run(self) -> PreparedGraph:
         """Prepare all nodes."""

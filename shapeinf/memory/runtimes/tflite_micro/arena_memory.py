@@ -10,11 +10,11 @@ import attrs
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import MissingSizeError, ModelError, NotKnown
 from shapeinf.expr import Dimension, DimSize
+from shapeinf.formats.tflite.rewriting import Sizes
+from shapeinf.formats.tflite.writer import write_metadata
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import Shape, ShapeStore, TensorType
 from shapeinf.lattice.dtypes import HANDLES
-from shapeinf.formats.tflite.rewriting import Sizes
-from shapeinf.formats.tflite.writer import write_metadata
 from shapeinf.memory.memory import Memory
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.planning import Plan, Slot, Unplaced

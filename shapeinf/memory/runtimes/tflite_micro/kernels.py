@@ -1,4 +1,4 @@
-"""What the kernels of TensorFlow Lite Micro take from the arena, by operator; the rules are in `opdefs/tflite_micro`."""
+"""What the kernels of TensorFlow Lite Micro take from the arena; the rules are in `opdefs/tflite_micro`."""
 
 from __future__ import annotations
 

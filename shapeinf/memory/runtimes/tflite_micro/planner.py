@@ -1,7 +1,7 @@
 """The memory planner of TensorFlow Lite Micro: the lifetimes of tensors, and their offsets in the head of the arena.
 
-Read in tflite-micro (micro_allocation_info.cc, memory_planner/greedy_memory_planner.cc, October 2026). All subgraphs are
-in one arena. Each node has a point in time, and so has the begin of each subgraph that it runs. Buffers are placed by
+Read in tflite-micro (micro_allocation_info.cc, memory_planner/greedy_memory_planner.cc, October 2026). All subgraphs
+are in one arena. Each node has a point in time, and so has the begin of each subgraph that it runs. Buffers are placed by
 falling size, of equal ones the last first, each into the lowest gap between those in use at the same time. Offsets that
 the file states are kept, and their buffers placed before all others.
 """
@@ -97,7 +97,7 @@ class Lifetimes:
         """By subgraph and node, those of its scratch buffers."""
 
     def buffers(self) -> list[MicroBuffer]:
-        """All buffers; to be called once. A tensor that no node and no subgraph refers to is in use before the first point."""
+        """All buffers, on the first call. A tensor that nothing refers to is in use before the first point."""
         if self.subgraphs:
             self.walk(0)
         tensors = [
