@@ -1,9 +1,9 @@
 """The memory planner of TensorFlow Lite Micro: the lifetimes of tensors, and their offsets in the head of the arena.
 
 Read in tflite-micro (micro_allocation_info.cc, memory_planner/greedy_memory_planner.cc, October 2026). All subgraphs
-are in one arena. Each node has a point in time, and so has the begin of each subgraph that it runs. Buffers are placed by
-falling size, of equal ones the last first, each into the lowest gap between those in use at the same time. Offsets that
-the file states are kept, and their buffers placed before all others.
+are in one arena. Each node has a point in time, and so has the begin of each subgraph that it runs. Buffers are placed
+by falling size, of equal ones the last first, each into the lowest gap between those in use at the same time. Offsets
+that the file states are kept, and their buffers placed before all others.
 """
 
 from __future__ import annotations
