@@ -54,8 +54,9 @@ def split_axis(c: InferenceContext, a: Shape, *, dim: object, outer_length: obje
     if outer is None:
         raise c.unknowable("outer_length is not known", c.dtype(0))
     c.at_least(outer, 1, "outer_length must be at least 1")
-    c.divisible(dims[axis], outer, "outer_length must divide the axis")
-    return TensorType(c.dtype(0), Shape((*dims[:axis], outer, dims[axis] // outer, *dims[axis + 1 :])))
+    inner = dims[axis] // outer
+    c.merge(dims[axis], outer * inner, "outer_length must divide the axis")
+    return TensorType(c.dtype(0), Shape((*dims[:axis], outer, inner, *dims[axis + 1 :])))
 
 
 @torch("prims.var.default")
