@@ -155,6 +155,10 @@ CHOSEN = {
     "max": [node("torch.ops.aten.max.dim", {"self": "s", "dim": 0, "keepdim": True}, "v", "i")],
     "argmax": [node("torch.ops.aten.argmax.default", {"self": "s", "dim": 0, "keepdim": True}, "i")],
     "searchsorted": [node("torch.ops.aten.searchsorted.Tensor", {"sorted_sequence": "t", "self": "s"}, "i")],
+    "clamp": [
+        node("torch.ops.aten.to.dtype", {"self": "s", "dtype": {"as_scalar_type": 5}}, "j"),
+        node("torch.ops.aten.clamp.default", {"self": "j", "min": 0, "max": 7}, "i"),
+    ],
     "quotient": [
         node("torch.ops.aten.argsort.default", {"self": "s"}, "j"),
         node("torch.ops.aten.floor_divide.default", {"self": "j", "other": 2}, "i"),
