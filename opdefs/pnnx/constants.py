@@ -40,41 +40,41 @@ def _literal(text: str) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def makers_of(graph: Graph) -> Mapping[str, Node]:
+def producers_of(graph: Graph) -> Mapping[str, Node]:
     """The nodes by the values that they compute."""
     return {name: node for node in graph.nodes for name in node.outputs}
 
 
 def inline_texts(graph: Graph) -> Graph:
     """The graph with texts and None as attributes of the nodes that take them by name: they are no tensors."""
-    makers = makers_of(graph)
+    producers = producers_of(graph)
     texts = {
         name
-        for name, node in makers.items()
+        for name, node in producers.items()
         if is_constant(node) and (constant_of(node) is None or isinstance(constant_of(node), str))
     }
     if not texts:
         return graph
-    return attrs.evolve(graph, nodes=[_inline(node, makers, texts) for node in graph.nodes])
+    return attrs.evolve(graph, nodes=[_inline(node, producers, texts) for node in graph.nodes])
 
 
-def _inline(node: Node, makers: Mapping[str, Node], texts: set[str]) -> Node:
+def _inline(node: Node, producers: Mapping[str, Node], texts: set[str]) -> Node:
     written = {
-        name: constant_of(makers[node.inputs[value.input]])
+        name: constant_of(producers[node.inputs[value.input]])
         for name, value in node.attrs.items()
         if isinstance(value, InputContents) and node.inputs[value.input] in texts
     }
     if not written:
         return node
     dropped = {value.input for value in map(node.attrs.get, written) if isinstance(value, InputContents)}
-    kept = [at for at in range(len(node.inputs)) if at not in dropped]
+    remaining = [at for at in range(len(node.inputs)) if at not in dropped]
     moved = {
-        name: InputContents(kept.index(value.input))
+        name: InputContents(remaining.index(value.input))
         for name, value in node.attrs.items()
         if isinstance(value, InputContents) and value.input not in dropped
     }
     attributes = {**node.attrs, **moved, **written}
-    inputs = tuple(node.inputs[at] for at in kept)
+    inputs = tuple(node.inputs[at] for at in remaining)
     return Node(NodeKind(node.op, node.kind.domain, attributes), inputs, node.outputs, node.name)
 
 
@@ -82,5 +82,5 @@ def without_unread(graph: Graph, before: Graph) -> Graph:
     """The graph without the constants that nodes read in the graph `before`, and none reads now."""
     used = {name for node in graph.nodes for name in node.inputs} | {*graph.outputs}
     read = {name for node in before.nodes for name in node.inputs}
-    kept = [n for n in graph.nodes if not is_constant(n) or used & {*n.outputs} or not read & {*n.outputs}]
-    return attrs.evolve(graph, nodes=kept)
+    remaining = [n for n in graph.nodes if not is_constant(n) or used & {*n.outputs} or not read & {*n.outputs}]
+    return attrs.evolve(graph, nodes=remaining)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Literal
 
 from opdefs.pnnx.arguments import bind_arguments
@@ -20,6 +21,8 @@ _SAME_TYPE = (
 _OWN_TYPES: set[str] = set()
 _RAW = "aten::"
 """The prefix of torch's own functions."""
+_RAW_CALLS = "opdefs.torch.raw_calls"
+"""The rules of these functions, which build on this dialect; imported for a network that has some."""
 
 
 def own_types(
@@ -35,7 +38,8 @@ def own_types(
 
 def _schema(domain: str, op: str, version: int) -> OpDef | None:
     if op.startswith(_RAW) and "." in op:  # an overload of torch: see `opdefs.torch.raw_calls`
-        return _torch().lookup("", op.replace("::", "."), 1)
+        op_def: OpDef | None = import_module(_RAW_CALLS).overload_rule(op)
+        return op_def
     inputs, outputs = _SAME_TYPE
     if op in _OWN_TYPES:
         outputs = (ArgDef("output", variadic=True),)
@@ -44,20 +48,11 @@ def _schema(domain: str, op: str, version: int) -> OpDef | None:
     return OpDef(op, "pnnx", domain, inputs=inputs, outputs=outputs, by_name=True)
 
 
-def _torch() -> Dialect:
-    """The dialect of torch's overloads, which has the rules of this one."""
-    from opdefs.torch.dialect import torch
-
-    return torch
-
-
 def _connect(graph: Graph) -> Graph:
     inlined = inline_texts(graph)
     bound = bind_arguments(inlined, lambda op: pnnx.lookup("", op, 1))
     if any(_is_raw(node.op) for node in bound.nodes):
-        from opdefs.torch.raw_calls import bind_raw_calls
-
-        bound = bind_raw_calls(bound, lambda op: _torch().lookup("", op, 1), lambda op: not _is_raw(op))
+        bound = import_module(_RAW_CALLS).bind_raw_calls(bound, lambda op: not _is_raw(op))
     return without_unread(bound, graph)
 
 

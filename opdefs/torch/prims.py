@@ -50,9 +50,7 @@ def split_axis(c: InferenceContext, a: Shape, *, dim: object, outer_length: obje
     """[*A, n, *B] -> [*A, outer_length, n / outer_length, *B]."""
     dims = a.require()
     axis = c.axis(read_int(c, dim, "dim"), len(dims))
-    outer = read_dim(c, outer_length, "outer_length")
-    if outer is None:
-        raise c.unknowable("outer_length is not known", c.dtype(0))
+    outer = read_int(c, outer_length, "outer_length")
     c.at_least(outer, 1, "outer_length must be at least 1")
     inner = dims[axis] // outer
     c.merge(dims[axis], outer * inner, "outer_length must divide the axis")

@@ -14,8 +14,9 @@ from functools import cache
 
 import attrs
 
-from opdefs.pnnx.constants import constant_of, is_constant, makers_of
+from opdefs.pnnx.constants import constant_of, is_constant, producers_of
 from opdefs.torch.binding import bind_kind
+from opdefs.torch.dialect import torch
 from opdefs.torch.schemas import Argument, find_schema, overloads
 from shapeinf.graph import Graph, InputContents, InputReference, Node, NodeKind
 from shapeinf.lattice.dtypes import TORCH_TEXTS
@@ -56,25 +57,30 @@ class _Value:
     is_tensor: bool
 
 
-_Given = _Constant | _Items | _Value
+_Passed = _Constant | _Items | _Value
 
 
-def bind_raw_calls(graph: Graph, lookup: Callable[[str], OpDef | None], known: Callable[[str], bool]) -> Graph:
+def overload_rule(overload: str) -> OpDef | None:
+    """The operator of an overload, `aten.tril.default` or `aten::tril.default`; None without a rule."""
+    return torch.lookup("", overload.replace("::", "."), 1)
+
+
+def bind_raw_calls(graph: Graph, known: Callable[[str], bool]) -> Graph:
     """The graph with an overload of torch in place of each call, with the inputs and attributes of its rule.
 
-    `lookup` has the rules of overloads, and the operators that are `known` stay as they are, as does a call that is no
-    overload with a rule. A call whose list is only unpacked has the items as its outputs.
+    The operators that are `known` stay as they are, as does a call that is no overload with a rule. A call whose list
+    is only unpacked has the items as its outputs.
     """
-    makers = makers_of(graph)
+    producers = producers_of(graph)
     readers = Counter(name for node in graph.nodes for name in node.inputs)
     lists = {n.inputs[0]: n.outputs for n in graph.nodes if n.op == _UNPACK and len(n.inputs) == 1}
     nodes: list[Node] = []
     unpacked: set[str] = set()
     for node in graph.nodes:
         if _is_raw(node, known):
-            bound = _bind(node, makers, graph, lookup)
+            bound = _bind(node, producers, graph)
             name = node.outputs[0] if len(node.outputs) == 1 else ""
-            if bound is not node and name in lists and readers[name] == 1 and name not in graph.outputs:
+            if bound is not node and name in lists and readers[name] < 2 and name not in graph.outputs:
                 unpacked.add(name)
                 bound = Node(bound.kind, bound.inputs, lists[name], bound.name)
             nodes.append(bound)
@@ -87,16 +93,16 @@ def _is_raw(node: Node, known: Callable[[str], bool]) -> bool:
     return node.op.startswith(RAW) and not known(node.op)
 
 
-def _bind(node: Node, makers: Mapping[str, Node], graph: Graph, lookup: Callable[[str], OpDef | None]) -> Node:
+def _bind(node: Node, producers: Mapping[str, Node], graph: Graph) -> Node:
     """The node with the inputs of the rule of its overload."""
-    given = [_read(name, makers, graph) for name in node.inputs]
-    overload = _choose(node.op.removeprefix(RAW), given, lookup)
-    op_def = lookup(overload) if overload else None
+    passed = [_read(name, producers, graph) for name in node.inputs]
+    overload = _choose(node.op.removeprefix(RAW), passed)
+    op_def = overload_rule(overload) if overload else None
     schema = find_schema(overload) if overload else None
     if op_def is None or op_def.rule is None or schema is None:
         return node
     inputs: list[str] = []
-    attributes = {a.name: _encode(a, value, inputs) for a, value in zip(schema.arguments, given, strict=False)}
+    attributes = {a.name: _encode(a, value, inputs) for a, value in zip(schema.arguments, passed, strict=False)}
     kind, order = bind_kind(NodeKind(overload, "", attributes), op_def.rule, len(inputs))
     renamed = attrs.evolve(kind, op=node.op + "." + overload.rpartition(".")[2])
     return Node(renamed, tuple("" if at is None else inputs[at] for at in order), node.outputs, node.name)
@@ -105,61 +111,61 @@ def _bind(node: Node, makers: Mapping[str, Node], graph: Graph, lookup: Callable
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def _read(name: str, makers: Mapping[str, Node], graph: Graph) -> _Given:
+def _read(name: str, producers: Mapping[str, Node], graph: Graph) -> _Passed:
     """The argument that an input is."""
-    maker = makers.get(name)
-    if maker is None:
+    producer = producers.get(name)
+    if producer is None:
         return _Value(name, True)
-    if is_constant(maker):
-        return _Constant(constant_of(maker))
-    if maker.op == _LIST:
-        return _read_list(name, maker.inputs, makers, graph)
-    if maker.op == _EXPRESSION:
-        return _read_expression(name, maker, makers, graph)
-    return _Value(name, _is_tensor(name, makers, graph))
+    if is_constant(producer):
+        return _Constant(constant_of(producer))
+    if producer.op == _LIST:
+        return _read_items(name, producer.inputs, producers, graph)
+    if producer.op == _EXPRESSION:
+        return _read_expression(name, producer, producers, graph)
+    return _Value(name, _is_tensor(name, producers, graph))
 
 
-def _read_list(name: str, items: Sequence[str], makers: Mapping[str, Node], graph: Graph) -> _Given:
+def _read_items(name: str, items: Sequence[str], producers: Mapping[str, Node], graph: Graph) -> _Passed:
     """A list of constants, of tensors that may be absent, or of computed numbers."""
-    listed = [makers.get(item) for item in items]
-    absent = [is_constant(maker) and constant_of(maker) is None for maker in listed]
-    if all(is_constant(maker) for maker in listed) and not any(absent):
+    listed = [producers.get(item) for item in items]
+    absent = [is_constant(producer) and constant_of(producer) is None for producer in listed]
+    if all(is_constant(producer) for producer in listed) and not any(absent):
         return _Constant(tuple(map(constant_of, listed)))
-    if all(gone or _is_tensor(item, makers, graph) for item, gone in zip(items, absent, strict=True)):
+    if all(gone or _is_tensor(item, producers, graph) for item, gone in zip(items, absent, strict=True)):
         return _Items(tuple(None if gone else item for item, gone in zip(items, absent, strict=True)))
     return _Value(name, False)
 
 
-def _read_expression(name: str, maker: Node, makers: Mapping[str, Node], graph: Graph) -> _Given:
-    text = maker.attrs.get("expr")
+def _read_expression(name: str, producer: Node, producers: Mapping[str, Node], graph: Graph) -> _Passed:
+    text = producer.attrs.get("expr")
     if isinstance(text, str) and _ITEMS.fullmatch(text):
         parts = text[1:-1].split(",")
         positions = [None if part == "None" else int(part[1:]) for part in parts]
-        if all(at is None or at < len(maker.inputs) for at in positions):
-            names = tuple(None if at is None else maker.inputs[at] for at in positions)
-            if all(each is None or _is_tensor(each, makers, graph) for each in names):
+        if all(at is None or at < len(producer.inputs) for at in positions):
+            names = tuple(None if at is None else producer.inputs[at] for at in positions)
+            if all(each is None or _is_tensor(each, producers, graph) for each in names):
                 return _Items(names)
-    return _Value(name, _is_tensor(name, makers, graph))
+    return _Value(name, _is_tensor(name, producers, graph))
 
 
-def _is_tensor(name: str, makers: Mapping[str, Node], graph: Graph) -> bool:
-    """Whether a value is a tensor, as far as the file says; the results of some functions are numbers."""
-    maker = makers.get(name)
-    if maker is None or (name in graph.declared and graph.declared[name].dims is not None):
+def _is_tensor(name: str, producers: Mapping[str, Node], graph: Graph) -> bool:
+    """Whether a value is a tensor, as far as the file declares it; the results of some functions are numbers."""
+    producer = producers.get(name)
+    if producer is None or (name in graph.declared and graph.declared[name].dims is not None):
         return True
-    return not maker.op.startswith("prim::") and maker.op.replace("::", ".").rpartition(".")[2] not in _NUMBERS
+    return not producer.op.startswith("prim::") and producer.op.replace("::", ".").rpartition(".")[2] not in _NUMBERS
 
 
-def _encode(argument: Argument, given: _Given, inputs: list[str]) -> object:
+def _encode(argument: Argument, passed: _Passed, inputs: list[str]) -> object:
     """The argument as programs have it; the values that it reads are appended to `inputs`."""
-    if isinstance(given, _Constant):
-        code = given.value
+    if isinstance(passed, _Constant):
+        code = passed.value
         if argument.kind.startswith("ScalarType") and isinstance(code, int):
             return TORCH_TEXTS.get(_CODES[code] if 0 <= code < len(_CODES) else "", "torch.unknown")
         return code
-    if isinstance(given, _Items):
-        return tuple([None if name is None else _refer(name, inputs) for name in given.names])
-    reference = _refer(given.name, inputs)
+    if isinstance(passed, _Items):
+        return tuple([None if name is None else _refer(name, inputs) for name in passed.names])
+    reference = _refer(passed.name, inputs)
     return reference if argument.kind.startswith("Tensor") else InputContents(reference.input)
 
 
@@ -181,22 +187,22 @@ def _overloads_by_function() -> Mapping[str, Sequence[str]]:
     return table
 
 
-def _choose(function: str, given: Sequence[_Given], lookup: Callable[[str], OpDef | None]) -> str:
+def _choose(function: str, passed: Sequence[_Passed]) -> str:
     """The overload that takes these arguments best, of those with rules; empty where none takes them."""
     best, most = "", -1
     for overload in _overloads_by_function().get(function, ()):
-        op_def, schema = lookup(overload), find_schema(overload)
-        if op_def is None or op_def.rule is None or schema is None or len(schema.arguments) != len(given):
+        op_def, schema = overload_rule(overload), find_schema(overload)
+        if op_def is None or op_def.rule is None or schema is None or len(schema.arguments) != len(passed):
             continue
-        points = list(_points(schema.arguments, given))
+        points = list(_points(schema.arguments, passed))
         if None not in points and sum(filter(None, points)) > most:
             best, most = overload, sum(filter(None, points))
     return best
 
 
-def _points(arguments: Sequence[Argument], given: Sequence[_Given]) -> Iterator[int | None]:
+def _points(arguments: Sequence[Argument], passed: Sequence[_Passed]) -> Iterator[int | None]:
     """For each argument, how well its value fits: 2 for its own kind, 1 for one that converts, None for another."""
-    for argument, value in zip(arguments, given, strict=True):
+    for argument, value in zip(arguments, passed, strict=True):
         kind = argument.kind.removesuffix("?").replace("SymInt", "int")
         optional = argument.kind.endswith("?")
         if isinstance(value, _Items):

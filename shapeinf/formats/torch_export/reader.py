@@ -115,8 +115,8 @@ class _Builder:
             graph.outputs = self._outputs(graph, data, values, outputs)
             self._declare(graph, data, values)
         except MalformedError as error:
-            place = part if isinstance(part, str) else _label(*part)
-            raise ModelError(str(error), node=f"{self.source}: {place}") from error
+            subject = part if isinstance(part, str) else _label(*part)
+            raise ModelError(str(error), node=f"{self.source}: {subject}") from error
         self._depth -= 1
         return graph
 
