@@ -195,11 +195,25 @@ class Result:
         They are compared with the contract of the program in which every axis of an input is free: what the user
         specifies of this result has no influence. Raises ShapeInferenceError for a model without guards.
         """
+        return self._examine_guards(None)
+
+    def guards_in(self, other: Result) -> GuardReport:
+        """The report `guards`, with those that another model, which was made of the program, keeps or loses.
+
+        The inputs of both correspond by name, else by position. The sizes that the other model declares as numbers
+        count as its own; what the user specifies has no influence. Raises ShapeInferenceError as `guards` does, and
+        where the inputs do not correspond.
+        """
+        return self._examine_guards(other)
+
+    def _examine_guards(self, other: Result | None) -> GuardReport:
         from shapeinf.guards import examine_guards
 
-        if self.engine.session is None:
+        session = self.engine.session
+        others = None if other is None else other.engine.session
+        if session is None or (other is not None and others is None):
             raise ShapeInferenceError("a what-if run has no guards: ask the result that it is of")
-        return examine_guards(self.engine.session)
+        return examine_guards(session, others)
 
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
         """The provenance of an axis of a tensor: a line for each step, from the tensor back to its first cause.

@@ -33,6 +33,7 @@ GROUPS = {
     "N": "NNEF documents",
     "T": "TensorFlow models",
     "X": "PNNX networks",
+    "L": "TensorFlow Lite files",
     "P": "Memory plans",
 }
 

@@ -14,7 +14,7 @@ onnxruntime.inferred_like("Conv", domain=NCHWC, like="Conv")
 onnxruntime.inferred_like("MaxPool", domain=NCHWC, like="MaxPool")
 onnxruntime.inferred_like("AveragePool", domain=NCHWC, like="AveragePool")
 onnxruntime.inferred_like("GlobalMaxPool", "GlobalAveragePool", domain=NCHWC, like="GlobalAveragePool")
-onnxruntime.inferred_like("ReorderInput", domain=NCHWC, like="Identity")
+onnxruntime.sized_by_machine("ReorderInput", domain=NCHWC)  # by the channels of a block
 
 onnxruntime.contents_inferred("Shape")
 

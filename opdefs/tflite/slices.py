@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import attrs
 
-from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.contents.elements import Elements, element_array, known_dims, known_ints, move_elements
 from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.parts import HUGE, slice_axes
 from opdefs.tf.context import TensorFlowContext
@@ -202,13 +202,24 @@ def _place(part: PartialTensor, plan: Sequence[_Along], masks: SliceMasks) -> Pa
 
 
 @tflite("DYNAMIC_UPDATE_SLICE", in_place=(0,))
-def dynamic_update_slice(c: TensorFlowContext, x: Shape, update: Shape, start: Shape) -> Shape:
-    """[*S], [*T] not larger, [R] -> [*S]."""
-    rank = len(c.require_rank(update, len(x), "the update"))
-    c.merge(c.require_rank(start, 1, "the start")[0], rank, "the start must have one value for each axis")
-    for axis, (part, size) in enumerate(zip(update, x, strict=True)):
+def dynamic_update_slice(c: TensorFlowContext, x: Value, update: Value, start: Value) -> PartialTensor:
+    """[*S], [*T] not larger, [R] -> [*S]; the start is moved so that the update lies inside."""
+    rank = len(c.require_rank(update.shape, len(x.shape), "the update"))
+    c.merge(c.require_rank(start.shape, 1, "the start")[0], rank, "the start must have one value for each axis")
+    for axis, (part, size) in enumerate(zip(update.shape, x.shape, strict=True)):
         c.at_most(part, size, f"the update must not be larger than axis {axis}")
-    return x
+    first, part = known_ints(start), element_array(update)
+    if first is None or part is None or x.elements is None:
+        return PartialTensor(x.dtype, x.shape, None)
+
+    def place(array: Elements) -> Elements:
+        result = array.copy()
+        ends = zip(first, array.shape, part.shape, strict=True)
+        starts = [min(max(at, 0), size - length) for at, size, length in ends]
+        result[tuple(slice(at, at + length) for at, length in zip(starts, part.shape, strict=True))] = part
+        return result
+
+    return move_elements(x, x.shape, place)
 
 
 @tflite("STABLEHLO_DYNAMIC_UPDATE_SLICE", in_place=(0,))

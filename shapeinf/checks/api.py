@@ -93,9 +93,10 @@ def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list
 
     A single failure of one declared axis is caused by the declaration or an input. A single node that violates its
     declaration is the cause, or a node that computes sizes for it, which declarations do not cover. The sizes of the
-    inputs of a traced run are those for which all other declarations hold: they cause no difference.
+    inputs of a traced run are those for which all other declarations hold: they cause no difference. What the reader
+    of the file reports depends on no size.
     """
-    failures = [diagnostic for diagnostic in diagnostics if diagnostic.fails]
+    failures = [d for d in diagnostics if d.fails and d not in model.graph.diagnostics]
     remaining = _remaining_with_declarations(failures, model)
     subjects = {diagnostic.subject for diagnostic in remaining}
     single_declaration = len(failures) == 1 and failures[0].code in COMPARISONS

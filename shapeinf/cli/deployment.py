@@ -1,4 +1,4 @@
-"""The options of `shapeinf check` that describe a deployment: profiles of TensorRT, a serving config of Triton."""
+"""The options of `shapeinf check` that describe a deployment: profiles of TensorRT, a config of Triton, resizing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from shapeinf.checks import (
     Profile,
     check_profile,
+    check_resize,
     check_serving,
     parse_shapes,
     read_profiles,
@@ -31,11 +32,13 @@ class Deployment:
 
     profile: str | None
     triton: str | None
+    resize: bool
     corners: dict[str, Shapes]
 
     def typed_options(self) -> list[str]:
         """The names of the options that are typed."""
         named: dict[str, object] = {"--profile": self.profile, "--triton": self.triton}
+        named["--resize"] = self.resize or None
         named.update((f"--{corner}Shapes", shapes or None) for corner, shapes in self.corners.items())
         return [name for name, value in named.items() if value is not None]
 
@@ -48,7 +51,7 @@ class Deployment:
         if self.triton is not None:
             config = read_serving_config(self.triton)
             checks.append(lambda model: check_serving(model, config))
-        return tuple(checks)
+        return (*checks, check_resize) if self.resize else tuple(checks)
 
 
 def _profile_check(profile: Profile) -> DeploymentCheck:
@@ -83,6 +86,7 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
     ),
     *map(_corner_option, _CORNERS),
     click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`."),
+    click.option("--resize", is_flag=True, help="What prevents other sizes of the inputs than those in the file."),
 )
 
 
@@ -90,9 +94,9 @@ def deployment_options(command: Command) -> Command:
     """Add the options of `Deployment` to a command, which receives them as its argument `deployment`."""
 
     @functools.wraps(command)
-    def run(profile: str | None, triton: str | None, **arguments: Any) -> None:
+    def run(profile: str | None, triton: str | None, resize: bool, **arguments: Any) -> None:
         corners = {corner: arguments.pop(corner) for corner in _CORNERS}
-        command(deployment=Deployment(profile, triton, corners), **arguments)
+        command(deployment=Deployment(profile, triton, resize, corners), **arguments)
 
     decorated: Command = run
     for option in reversed(_OPTIONS):

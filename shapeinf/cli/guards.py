@@ -12,16 +12,25 @@ from shapeinf.cli.model_options import read_graph
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
+from shapeinf.guards import GuardReport
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.report.guards import guard_lines, guards_as_markdown
 
 
 @click.command(name="guards", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
+@click.option(
+    "--against",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also say which guards FILE, a model that was made of the program, keeps and which it lost.",
+)
 @click.option("--markdown", is_flag=True, help="Print a table of Markdown.")
 @json_option
 @add_format_options
-def guards_command(model: str, markdown: bool, json_wanted: bool, **format_options: object) -> None:
+def guards_command(
+    model: str, against: str | None, markdown: bool, json_wanted: bool, **format_options: object
+) -> None:
     """Say which guards of MODEL, a program of torch.export, its operators need, and which sizes show that.
 
     A guard is a condition on sizes that the exported module checks; the fixed sizes, equal sizes and ranges that the
@@ -29,17 +38,30 @@ def guards_command(model: str, markdown: bool, json_wanted: bool, **format_optio
     it, or accept what it refuses; a requirement of an operator that no guard implies is missing. The last line is the
     `dynamic_shapes` that leave every size free that the operators leave free.
 
-    Exit codes: 0 no guard is missing, 1 one is, 2 usage (also a model without guards), 3 a file cannot be read.
+    With --against, a guard is lost where FILE, such as an ONNX file made of the program, accepts sizes that the guard
+    and the operators of the program refuse.
+
+    Exit codes: 0 no guard is missing or lost, 1 one is, 2 usage (also a model without guards), 3 a file cannot be
+    read.
     """
     if markdown and json_wanted:
         raise click.UsageError("--json and --markdown are two forms")
     options = InferenceOptions(format_options=take_format_options(format_options))
     with readable_errors():
-        report = attrs.evolve(infer(read_graph(model, options)).guards, model=model)
+        report = attrs.evolve(_examine(model, against, options), model=model)
         if json_wanted:
             echo_json(report)
         elif markdown:
             echo_lines(guards_as_markdown(report))
         else:
             echo(*guard_lines(report))
-    fail_on(bool(report.missing))
+    fail_on(bool(report.missing or report.lost()))
+
+
+def _examine(model: str, against: str | None, options: InferenceOptions) -> GuardReport:
+    result = infer(read_graph(model, options))
+    if against is None:
+        return result.guards
+    report = result.guards_in(infer(read_graph(against, InferenceOptions())))
+    assert report.other is not None
+    return attrs.evolve(report, other=attrs.evolve(report.other, model=against))

@@ -2,8 +2,8 @@
 
 Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes, and named parts as
 `printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also the forms of other tools (`Max(1, s3)`, `h**2`,
-`floor(h/2 - 1/2) + 1`, which sympy writes for `(h + 1)//2`); a text that is no expression is one opaque symbol; never
-an exception.
+`floor(h/2 - 1/2) + 1`, which sympy writes for `(h + 1)//2`; `ratios` lists their functions and operators); a text that
+is no expression is one opaque symbol; never an exception.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from shapeinf.errors import DimSyntaxError
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, DimSize, Scope
 from shapeinf.expr.ratios import (
     FUNCTIONS,
+    LENIENT_FUNCTIONS,
     OPERATORS,
+    Function,
     NoDimError,
     Term,
-    ceiling,
     decimal,
     divide,
-    floor,
     negate,
     power,
     require_dim,
@@ -50,11 +50,9 @@ def is_too_large(digits: str) -> bool:
 
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _LENIENT_TOKEN = re.compile(
-    rf"\s*(?:(\d+(?:\.\d+)?)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|\*\*|[-+*%(),/=]))"
+    rf"\s*(?:(\d+(?:\.\d+)?)|({AXIS_OF_NAME}|[^\W\d]\w*(?:\.\w+)*)|`((?:[^`]|``)*)`|(//|\*\*|/:|[-+*%(),/=^&]))"
 )
-"""As `_TOKEN`, with decimals and powers."""
-_ROUNDINGS = {"floor": floor, "ceil": ceiling, "ceiling": ceiling}
-"""The functions of the lenient grammar in whose arguments a quotient need not be whole."""
+"""As `_TOKEN`, with decimals, names with dots, powers, and `^ & /:` (see `ratios.OPERATORS`)."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}")
 """The usual name of a dim, which needs no parser."""
 _HAS_LETTERS = re.compile(r"[^\W\d]")
@@ -97,9 +95,8 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[DimS
         return scope.symbol(text, lo), None
     if _hyphenated_name(stripped, scope):
         return scope.symbol(text, lo), f"the dim name {text!r} is taken as one name, not as a difference"
-    try:
-        dim = _Parser(stripped, scope, lo, lenient=True).parse()
-    except DimSyntaxError:
+    dim = _try_parse(stripped, scope, lo)
+    if dim is None:
         if _DOTTED.fullmatch(stripped):
             return scope.symbol(text, lo), None
         return scope.symbol(text, lo), f"the dim name {text[:60]!r} is not an expression: taken as one name"
@@ -108,6 +105,27 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[DimS
     if isinstance(dim, int) and not _HAS_LETTERS.search(stripped):
         return scope.symbol(text, lo), f"the dim name {text!r} is taken as a name, not as the size {dim}"
     return dim, None
+
+
+def _try_parse(text: str, scope: Scope, lo: int | None) -> DimSize | None:
+    """The dim of a text in the lenient grammar, None for another text; other tools do not quote the names in it."""
+    try:
+        return _Parser(text, scope, lo, lenient=True).parse()
+    except DimSyntaxError:
+        quoted = _quote_known_names(text, scope)
+    try:
+        return None if quoted == text else _Parser(quoted, scope, lo, lenient=True).parse()
+    except DimSyntaxError:
+        return None
+
+
+def _quote_known_names(text: str, scope: Scope) -> str:
+    """The text with backquotes around those names of symbols that are no plain names, such as `batch size`."""
+    names = [name for name in scope.names() if name in text and not name.isidentifier()]
+    if not names or "`" in text:
+        return text
+    alternatives = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<!\w)(?:{alternatives})(?!\w)", lambda match: f"`{match[0]}`", text)
 
 
 def _hyphenated_name(text: str, scope: Scope) -> bool:
@@ -152,7 +170,7 @@ class _Parser:
         return tokens
 
     def parse(self) -> DimSize:
-        tree = self._sum()
+        tree = self._expression()
         if self.at < len(self.tokens):
             divided = self.tokens[self.at][1] == "/"
             raise self._error("'//' (floor division) instead of '/'" if divided else "an operator or the end")
@@ -178,17 +196,24 @@ class _Parser:
             return self.tokens[self.at - 1][1]
         return None
 
-    def _sum(self) -> Thunk:
+    def _expression(self) -> Thunk:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise self._error(f"at most {MAX_NESTING} levels of nesting")
-        thunk = self._chain(self._product, "+", "-")
+        thunk = self._chain(self._minimum, "^") if self.lenient else self._sum()
         self.depth -= 1
         return thunk
 
+    def _minimum(self) -> Thunk:
+        """Sums with `&` between them, which binds closer than `^`, as in Python."""
+        return self._chain(self._sum, "&")
+
+    def _sum(self) -> Thunk:
+        return self._chain(self._product, "+", "-")
+
     def _product(self) -> Thunk:
         """Products and divisions. Outside of a rounding `/` must be exact at once: a file may mean its floor."""
-        return self._chain(self._unary, "*", "//", "%", *(("/",) if self.lenient else ()))
+        return self._chain(self._unary, "*", "//", "%", *(("/", "/:") if self.lenient else ()))
 
     def _chain(self, operand: Callable[[], Thunk], *operators: str) -> Thunk:
         """Operands with operators between them, from left to right; any number of them is one level of nesting."""
@@ -196,8 +221,15 @@ class _Parser:
         rest: list[tuple[str, int, Thunk]] = []
         while sign := self._take(*operators):
             position = self.tokens[self.at - 1][2]
+            if sign == "^" and self._joins_large_number():
+                raise DimSyntaxError(self.text, position, _PRODUCT)
             rest.append((_EXACTLY if sign == "/" and not self.roundings else sign, position, operand()))
         return (lambda: self._fold(first(), rest)) if rest else first
+
+    def _joins_large_number(self) -> bool:
+        """Whether a number from 2 on is an operand of the last operator: `h^2` may be a power or a maximum."""
+        operands = (self.tokens[i] for i in (self.at - 2, self.at) if 0 <= i < len(self.tokens))
+        return any(kind == "int" and value not in ("0", "1") for kind, value, _ in operands)
 
     def _fold(self, value: Term, rest: list[tuple[str, int, Thunk]]) -> Term:
         for sign, position, operand in rest:
@@ -226,7 +258,7 @@ class _Parser:
 
     def _primary(self) -> Thunk:
         if self._take("("):
-            inner = self._named_parts() if self._is_let() else self._sum()
+            inner = self._named_parts() if self._is_let() else self._expression()
             if not self._take(")"):
                 raise self._error("')'")
             return inner
@@ -262,12 +294,12 @@ class _Parser:
             self.at += 1
             if not self._take("="):
                 raise self._error("'='")
-            definitions.append(cache(self._sum()))
+            definitions.append(cache(self._expression()))
             self.parts[name] = definitions[-1]
         if self.at >= len(self.tokens) or self.tokens[self.at][:2] != ("name", "in"):
             raise self._error("',' or 'in'")
         self.at += 1
-        body = self._sum()
+        body = self._expression()
         self.parts = outer
 
         def value() -> Term:
@@ -278,35 +310,25 @@ class _Parser:
         return value
 
     def _call(self, name: str) -> Thunk:
-        if self.lenient and name in _ROUNDINGS:
-            return self._rounding(name)
-        function = FUNCTIONS.get(name.lower() if self.lenient else name)
+        function = LENIENT_FUNCTIONS.get(name.lower()) if self.lenient else FUNCTIONS.get(name)
         if function is None:
             raise self._error(f"one of {', '.join(FUNCTIONS)} before '('")
         position = self.tokens[self.at - 2][2]
-        args = [self._sum()]
+        self.roundings += function.rounds
+        args = [self._expression()]
         while self._take(","):
-            args.append(self._sum())
+            args.append(self._expression())
         if not self._take(")"):
             raise self._error("',' or ')'")
-        if name not in ("max", "min", "Max", "Min") and len(args) != 2:
-            raise self._error(f"two arguments of {name}")
+        self.roundings -= function.rounds
+        if function.arity is not None and len(args) not in function.arity:
+            raise self._error(f"{' or '.join(_COUNTS[n] for n in function.arity)} of {name}")
         return lambda: self._apply(function, position, args)
 
-    def _apply(self, function: Callable[..., Term], position: int, args: list[Thunk]) -> Term:
+    def _apply(self, function: Function, position: int, args: list[Thunk]) -> Term:
         values = [a() for a in args]
         self.applied = position
-        return function(*values)
-
-    def _rounding(self, name: str) -> Thunk:
-        """`floor(...)` and `ceiling(...)`: quotients in the argument need not be whole."""
-        self.roundings += 1
-        position = self.tokens[self.at - 2][2]
-        argument = self._sum()
-        if not self._take(")"):
-            raise self._error("')'")
-        self.roundings -= 1
-        return lambda: self._apply(_ROUNDINGS[name], position, [argument])
+        return function.apply(*values)
 
 
 def _alternative(character: str) -> str:
@@ -316,6 +338,7 @@ def _alternative(character: str) -> str:
     return _PRODUCT if character == "^" else "a number, a name or an operator"
 
 
+_COUNTS = {1: "one argument", 2: "two arguments"}
 _EXACTLY = "exactly"
 """A division that must be exact."""
 _PRODUCT = "a product such as b*b (powers are not supported)"

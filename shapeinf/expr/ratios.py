@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import NamedTuple
 
-from shapeinf.expr.dimension import DimSize
+from shapeinf.expr.dimension import MAX_DEGREE, DimSize
 from shapeinf.expr.division import ceildiv, exact_quotient
 from shapeinf.expr.extremum import maximum, minimum
 
@@ -102,6 +102,11 @@ def ceiling(a: Term) -> DimSize:
     return ceildiv(p, q) if isinstance(q, int) else -(-p // q)
 
 
+def truncate(a: Term) -> DimSize:
+    """The whole number next to a term on the side of 0."""
+    return maximum(floor(a), 0) + minimum(ceiling(a), 0)
+
+
 def floor_divide(a: Term, b: Term) -> DimSize:
     """`floor(a / b)`. Raises ZeroDivisionError for the number 0."""
     return a // b if not isinstance(a, Ratio) and not isinstance(b, Ratio) else floor(divide(a, b))
@@ -160,24 +165,85 @@ def require_dim(term: Term) -> DimSize:
     return term
 
 
+def magnitude(a: Term) -> Term:
+    """`abs(a)`."""
+    return largest(a, negate(a))
+
+
+def itself(a: Term) -> Term:
+    """The term."""
+    return a
+
+
+def power_of(base: Term, exponent: Term) -> Term:
+    """`base ** exponent` for a number from 1 to MAX_DEGREE. Raises NoDimError for another exponent."""
+    if not isinstance(exponent, int) or not 1 <= exponent <= MAX_DEGREE:
+        raise NoDimError(f"an exponent that is not from 1 to {MAX_DEGREE}")
+    return power(base, exponent)
+
+
 OPERATORS: dict[str, Callable[[Term, Term], Term]] = {
     "+": add,
     "-": subtract,
     "*": multiply,
     "/": divide,
     "//": floor_divide,
+    "/:": floor_divide,
     "%": remainder,
+    "^": largest,
+    "&": smallest,
 }
+"""Those of a proposal for ONNX: `/:` is a division that is known to be exact, `^` the maximum and `&` the minimum."""
 
 
 def _rounded_quotient(a: Term, b: Term) -> DimSize:
     return ceildiv(require_dim(a), require_dim(b))
 
 
-FUNCTIONS: dict[str, Callable[..., Term]] = {
-    "max": largest,
-    "min": smallest,
-    "floordiv": floor_divide,
-    "ceildiv": _rounded_quotient,
-    "mod": remainder,
+def _ceiling_of(a: Term, b: Term = 1) -> DimSize:
+    return ceiling(divide(a, b))
+
+
+class Function(NamedTuple):
+    """A function of a dim text.
+
+    Args:
+        apply: its value.
+        arity: the number of its arguments; None for any.
+        rounds: whether quotients in its arguments need not be whole.
+    """
+
+    apply: Callable[..., Term]
+    arity: tuple[int, ...] | None = (2,)
+    rounds: bool = False
+
+
+FUNCTIONS = {
+    "max": Function(largest, None),
+    "min": Function(smallest, None),
+    "floordiv": Function(floor_divide),
+    "ceildiv": Function(_rounded_quotient),
+    "mod": Function(remainder),
 }
+"""The functions of the strict grammar."""
+
+_FLOOR, _CEILING, _TRUNCATION = (Function(f, (1,), rounds=True) for f in (floor, ceiling, truncate))
+
+LENIENT_FUNCTIONS = FUNCTIONS | {
+    "floor": _FLOOR,
+    "floortoint": _FLOOR,
+    "ceil": _CEILING,
+    "ceiling": _CEILING,
+    "ceiltoint": Function(_ceiling_of, (1, 2), rounds=True),
+    "trunc": _TRUNCATION,
+    "trunctoint": _TRUNCATION,
+    "pythonmod": Function(remainder),
+    "cleandiv": Function(floor_divide),
+    "inttruediv": Function(divide),
+    "floattruediv": Function(divide),
+    "powbynatural": Function(power_of),
+    "tofloat": Function(itself, (1,)),
+    "identity": Function(itself, (1,)),
+    "abs": Function(magnitude, (1,)),
+}
+"""The functions of the lenient grammar, in small letters: those of sympy, torch, jax, and a proposal for ONNX."""

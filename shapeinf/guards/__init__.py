@@ -1,6 +1,6 @@
 """Guards of exported programs: which of them the operators need, with sizes that show which they do not need."""
 
-from shapeinf.guards.examination import examine_guards
-from shapeinf.guards.report import GuardReport, GuardVerdict, MissingGuard
+from shapeinf.guards.api import examine_guards
+from shapeinf.guards.report import GuardInModel, GuardReport, GuardVerdict, MissingGuard, OtherModel
 
-__all__ = ["GuardReport", "GuardVerdict", "MissingGuard", "examine_guards"]
+__all__ = ["GuardInModel", "GuardReport", "GuardVerdict", "MissingGuard", "OtherModel", "examine_guards"]

@@ -1,4 +1,4 @@
-"""`examine_guards`: the guards of a program compared with what its operators need.
+"""`Examination`: the guards of a program compared with what the operators of a model need.
 
 The operators of a program state a contract of their own on the sizes of its inputs, in which each axis has a symbol. A
 guard is compared with it: where the contract proves the guard, the operators need it; else sizes that the guard refuses
@@ -8,30 +8,29 @@ accept.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import attrs
 
 from shapeinf.contract import Contract
+from shapeinf.contract.conditions import MOST_WAYS, DimCondition, read_guards
 from shapeinf.contract.contract import STEPS_PER_NODE, STEPS_PER_RUN
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import Session, rerun
-from shapeinf.errors import Contradiction, DimSyntaxError, ShapeInferenceError, Source
+from shapeinf.errors import Contradiction, DimSyntaxError, Source
 from shapeinf.expr import Dimension, DimSize, parse_dim
-from shapeinf.formats import FORMATS
 from shapeinf.graph.guards import Guard, InputGuards
-from shapeinf.guards.conditions import MOST_WAYS, DimCondition, read_guards
 from shapeinf.guards.report import GuardReport, GuardVerdict, MissingGuard, Verdict
 from shapeinf.guards.sizes import SizeChoices, Sizes
 from shapeinf.guards.suggestion import dynamic_shapes
 from shapeinf.inputs.assumptions import Comparison
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice import ShapeStore
-from shapeinf.solver.budget import WORK, Budget
+from shapeinf.solver.budget import Budget
 
 MOST_CHOICES = 600
 """Sizes that are compared with the guards, for one guard."""
@@ -41,31 +40,16 @@ MOST_CHECKS = 6
 """Sizes of each kind at which the contract is checked, for one guard."""
 
 
-def examine_guards(session: Session, work: int = WORK) -> GuardReport:
-    """The report on the guards of the model of a session; `work` is its budget.
-
-    Raises ShapeInferenceError for a model whose format states no guards.
-    """
-    graph = session.compiled.graph
-    inputs = FORMATS.input_guards(graph)
-    if inputs is None:
-        read_from = FORMATS.format_of(graph)
-        title = graph.dialect if read_from is None else read_from.title
-        raise ShapeInferenceError(f"the model has no guards: a model of {title} states none")
-    return _Examination(inputs, _opened(session, inputs), work).report()
-
-
-def _opened(session: Session, inputs: InputGuards) -> Inference:
+def open_axes(session: Session, shapes: Mapping[str, tuple[str, ...]], assume: Sequence[str] = ()) -> Inference:
     """The inference in which each axis of an input has a symbol of its own.
 
     No declaration of the file is used, and no rule assumes a size: what an assumption implies is no requirement.
     """
-    shapes = {name: axes for name, axes in inputs.axes.items() if axes != (name,)}
-    options = InferenceOptions(inputs=shapes, declared="ignore", registry=session.options.registry)
+    options = InferenceOptions(inputs=shapes, declared="ignore", registry=session.options.registry, assume=assume)
     return Session(session.compiled, options).without_assumptions({}).run().inference
 
 
-class _Condition(NamedTuple):
+class GuardCondition(NamedTuple):
     """A guard with its condition on dims."""
 
     guard: Guard
@@ -83,7 +67,7 @@ class _Tried(NamedTuple):
     reason: str
 
 
-class _Examination:
+class Examination:
     """The comparison of the guards of a program with the contract of its operators."""
 
     def __init__(self, inputs: InputGuards, inference: Inference, work: int) -> None:
@@ -101,13 +85,13 @@ class _Examination:
         self.choices = SizeChoices(declared, inputs.example, _constants(self.conditions, self.preconditions))
         self.answers: dict[tuple[tuple[str, int], ...], tuple[bool | None, str]] = {}
 
-    def _distinct_conditions(self) -> Iterator[_Condition]:
+    def _distinct_conditions(self) -> Iterator[GuardCondition]:
         """The guards that are conditions on sizes, of equal ones the first."""
         seen = set()
         for guard, condition in zip(self.inputs.guards, read_guards(self.inputs, self.scope), strict=True):
             if condition is not None and condition.key() not in seen:
                 seen.add(condition.key())
-                yield _Condition(guard, condition)
+                yield GuardCondition(guard, condition)
 
     def _declared_dim(self, axis: str, size: int | str) -> DimSize:
         if isinstance(size, int):
@@ -119,17 +103,25 @@ class _Examination:
 
     def report(self) -> GuardReport:
         """The report."""
-        verdicts = {id(c.guard): self._examine(c) for c in self.conditions}
-        for guard in self.inputs.guards:
-            if guard.condition is None:
-                verdicts[id(guard)] = GuardVerdict(guard.text, "", guard.kind, guard.checked, "unknown")
-        listed = tuple([verdicts[id(guard)] for guard in self.inputs.guards if id(guard) in verdicts])
+        by_guard = {id(c.guard): self.examine(c) for c in self.conditions}
+        listed = tuple(
+            [
+                by_guard.get(id(guard)) or GuardVerdict(guard.text, "", guard.kind, guard.checked, "unknown")
+                for guard in self.listed()
+            ]
+        )
         written = dynamic_shapes(self.inputs, self.store, self.preconditions)
-        return GuardReport(listed, tuple(self._missing()), written, self.inputs.example, self.budget.cut)
+        return GuardReport(listed, tuple(self.missing()), written, self.inputs.example, self.budget.cut)
+
+    def listed(self) -> Iterator[Guard]:
+        """The guards of the report: of equal ones the first, and those that are no condition on sizes."""
+        distinct = {id(c.guard) for c in self.conditions}
+        return (guard for guard in self.inputs.guards if guard.condition is None or id(guard) in distinct)
 
     # -- guards --------------------------------------------------------------------------------------------------------
 
-    def _examine(self, examined: _Condition) -> GuardVerdict:
+    def examine(self, examined: GuardCondition) -> GuardVerdict:
+        """The verdict on a guard."""
         guard, condition = examined
         record = GuardVerdict(guard.text, str(guard.condition), guard.kind, guard.checked, "unknown")
         if not self.budget.take(1):
@@ -183,7 +175,7 @@ class _Examination:
         violated = certain_violations(rerun(self.inference, store, assume=False))
         return next((str(diagnostic) for diagnostic in violated), None)
 
-    def _try(self, examined: _Condition) -> tuple[_Tried, _Tried]:
+    def _try(self, examined: GuardCondition) -> tuple[_Tried, _Tried]:
         """What the operators do at sizes that a guard refuses alone, and at those that others refuse too."""
         alone: list[Sizes] = []
         joint: list[Sizes] = []
@@ -216,7 +208,7 @@ class _Examination:
                 refused = sizes, str(violated)
         undecided = ""
         for sizes in possible[:: max(1, len(possible) // MOST_CHECKS)][:MOST_CHECKS]:
-            verdict, text = self._check(sizes)
+            verdict, text = self.check(sizes)
             if verdict is True:
                 return _Tried(sizes, *refused)
             if verdict is False and refused[0] is None:
@@ -224,7 +216,7 @@ class _Examination:
             undecided = undecided or text
         return _Tried(None, refused[0], refused[1] or undecided)
 
-    def _check(self, sizes: Sizes) -> tuple[bool | None, str]:
+    def check(self, sizes: Sizes) -> tuple[bool | None, str]:
         """Whether the operators accept sizes of all axes, and why not."""
         key = tuple(sorted(sizes.items()))
         if key not in self.answers:
@@ -234,16 +226,16 @@ class _Examination:
     def _answer(self, sizes: Sizes) -> tuple[bool | None, str]:
         if not self.budget.take(self.steps):
             return None, ""
-        answer = self.contract.check({name: size for name, size in sizes.items() if self.scope.has(name)})
+        answer = self.contract.check_program({name: size for name, size in sizes.items() if self.scope.has(name)})
         return answer.verdict, "; ".join(answer.reasons)
 
-    def _is_implied(self, examined: _Condition) -> bool:
+    def _is_implied(self, examined: GuardCondition) -> bool:
         """Whether the other guards imply a guard; not where they contradict, which would imply any."""
         others = [c for c in self.conditions if c.guard is not examined.guard and c.guard.checked]
         store = self._guarded(sorted(others, key=lambda c: len(c.guard.text))[:MOST_OTHERS])
         return store is not None and examined.condition.decide(store, self.budget) is True
 
-    def _guarded(self, guards: Sequence[_Condition]) -> ShapeStore | None:
+    def _guarded(self, guards: Sequence[GuardCondition]) -> ShapeStore | None:
         """The constraints of guards, without those that constraints cannot express; None where they contradict."""
         store = self.initial.copy()
         try:
@@ -256,7 +248,7 @@ class _Examination:
 
     # -- missing guards ------------------------------------------------------------------------------------------------
 
-    def _missing(self) -> Iterator[MissingGuard]:
+    def missing(self) -> Iterator[MissingGuard]:
         """The preconditions that guards and declared ranges do not imply, with sizes that show it."""
         store = self._guarded(self.conditions)
         for precondition in self.preconditions:
@@ -285,7 +277,7 @@ def _with_clauses(store: ShapeStore, precondition: Precondition) -> ShapeStore |
     return result
 
 
-def _constants(conditions: Sequence[_Condition], preconditions: Sequence[Precondition]) -> Iterator[int]:
+def _constants(conditions: Sequence[GuardCondition], preconditions: Sequence[Precondition]) -> Iterator[int]:
     """The numbers in guards and preconditions."""
     sides = [side for c in conditions for side in _sides(c.condition)]
     sides += [term for p in preconditions for term in p.terms]

@@ -60,6 +60,48 @@ class MissingGuard:
     sizes: Sizes
 
 
+Presence = Literal["kept", "lost", "relaxed", "unknown"]
+"""Whether another model refuses what a guard refuses.
+
+- `kept`: it refuses all sizes that the guard refuses, and some requirement or declared size of its own proves it.
+- `lost`: it accepts sizes that the guard and the operators of the program refuse.
+- `relaxed`: it accepts sizes that the guard refuses and the operators of the program accept.
+- `unknown`: there is no proof, and none of the sizes that were tried is accepted.
+"""
+
+
+@attrs.frozen
+class GuardInModel:
+    """A guard in another model of the same program.
+
+    Args:
+        presence: whether the model refuses what the guard refuses.
+        reasons: the requirements of its operators that keep the guard.
+        accepted: sizes of axes that the guard refuses and the model accepts.
+    """
+
+    presence: Presence
+    reasons: tuple[str, ...] = ()
+    accepted: Sizes | None = None
+
+
+@attrs.frozen
+class OtherModel:
+    """The guards of a program in another model that was made of it, such as an ONNX file.
+
+    Args:
+        guards: each guard of the report, in its order; None for a guard that is no condition on sizes.
+        added: the requirements of the other model at sizes that the guards and the operators of the program accept.
+        cut: whether the budget was exhausted.
+        model: the path of the model.
+    """
+
+    guards: tuple[GuardInModel | None, ...]
+    added: tuple[MissingGuard, ...]
+    cut: bool = False
+    model: str = ""
+
+
 @json_record("shapeinf.guards/1")
 @attrs.frozen
 class GuardReport:
@@ -72,6 +114,7 @@ class GuardReport:
         example: the size of each axis at which the program was exported.
         cut: whether the budget was exhausted: with more work, some unknown verdicts may be decided.
         model: the path of the model.
+        other: the guards in another model that was made of the program; None where none is compared.
     """
 
     guards: tuple[GuardVerdict, ...]
@@ -80,7 +123,19 @@ class GuardReport:
     example: Sizes
     cut: bool = False
     model: str = ""
+    other: OtherModel | None = None
 
     def __iter__(self) -> Iterator[GuardVerdict]:
         """The verdicts."""
         return iter(self.guards)
+
+    def in_other(self) -> Iterator[tuple[GuardVerdict, GuardInModel]]:
+        """The guards that are conditions on sizes, with what the other model does; none without another model."""
+        if self.other is not None:
+            for guard, there in zip(self.guards, self.other.guards, strict=True):
+                if there is not None:
+                    yield guard, there
+
+    def lost(self) -> list[GuardVerdict]:
+        """The guards that the other model lost."""
+        return [guard for guard, there in self.in_other() if there.presence == "lost"]

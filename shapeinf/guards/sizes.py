@@ -12,6 +12,8 @@ FEW = (1, 2, 3, 4, 5, 7, 8, 16)
 """Sizes that are always tried."""
 MOST = 1 << 16
 """Larger numbers of guards are not tried."""
+SMALL = 64
+"""Numbers up to this may be divisors: the multiples of each that follow other numbers are tried."""
 PAIR = 9
 """The sizes of each of two axes that change at once."""
 
@@ -31,8 +33,10 @@ class SizeChoices:
         self.declared = declared
         self.example = dict(example)
         self.symbols = _symbol_values(declared, example)
-        near = {n + step for n in constants if n < MOST for step in (-1, 0, 1)}
-        self._constants = sorted(near | set(FEW))
+        known = {n for n in constants if n < MOST}
+        near = {n + step for n in known for step in (-1, 0, 1)}
+        multiples = {(n // step + 1) * step for n in known for step in known if 1 < step <= SMALL}
+        self._constants = sorted(near | multiples | set(FEW))
 
     def candidates(self, size: int | None) -> list[int]:
         """Sizes to try for an axis or symbol: first those near its example."""

@@ -32,6 +32,7 @@ RUNTIMES = {
     "tensorflow": "shapeinf.runtime.tensorflow_runtime",
     "torch": "shapeinf.runtime.torch_runtime",
     "ncnn": "shapeinf.runtime.ncnn_runtime",
+    "litert": "shapeinf.runtime.litert_runtime",
 }
 """The module of each runtime; its function `runtime()` returns the `Runtime`, or raises MissingPackageError."""
 
@@ -41,6 +42,7 @@ FORMATS = {
     "tensorflow": ("tf",),
     "torch": ("torch_export", "pnnx"),
     "ncnn": ("pnnx",),
+    "litert": ("tflite",),
 }
 """The formats of the models that each runtime runs; the first runtime of a format is its default."""
 

@@ -88,9 +88,66 @@ def test_sympy_agrees(text) -> None:
         assert evaluate(dim, {"h": h, "w": w}) == expected.subs({names["h"]: h, names["w"]: w})
 
 
+OTHER_TOOLS = [
+    # torch.export and its exporter to ONNX
+    ("FloorDiv(h - 1, 2) + 1", lambda h, w: (h - 1) // 2 + 1),
+    ("2*((h - 1)//2) + 2", lambda h, w: (h - 1) // 2 * 2 + 2),
+    ("PythonMod(h - w, 3)", lambda h, w: (h - w) % 3),
+    ("Mod(h, 4)", lambda h, w: h % 4),
+    ("CleanDiv(4*h*w, 2*w)", lambda h, w: 2 * h),
+    ("CeilToInt(IntTrueDiv(h, 3))", lambda h, w: -(-h // 3)),
+    ("FloorToInt(IntTrueDiv(h - w, 3))", lambda h, w: (h - w) // 3),
+    ("TruncToInt(IntTrueDiv(h - w, 3))", lambda h, w: math.trunc(Fraction(h - w, 3))),
+    ("TruncToInt(FloatTrueDiv(ToFloat(h), 2.0))", lambda h, w: h // 2),
+    ("PowByNatural(h, 2) + Identity(w)", lambda h, w: h * h + w),
+    ("Max(1, Min(h, w, 5))", lambda h, w: max(1, min(h, w, 5))),
+    ("Abs(h - w)", lambda h, w: abs(h - w)),
+    # jax.export
+    ("floordiv(h + w, 2) + mod(h, 3)", lambda h, w: (h + w) // 2 + h % 3),
+    ("max(floordiv(h, 2), 1)*w", lambda h, w: max(h // 2, 1) * w),
+    # the proposal for symbolic dims of ONNX
+    ("CeilToInt(h, 4)", lambda h, w: -(-h // 4)),
+    ("h ^ w", max),
+    ("h & w", min),
+    ("h + 1 ^ w & h - 1", lambda h, w: max(h + 1, min(w, h - 1))),
+    ("(h // 2) ^ 1", lambda h, w: max(h // 2, 1)),
+    ("h*w*6 /: (3*w)", lambda h, w: 2 * h),
+    ("Max(h, w)//2", lambda h, w: max(h, w) // 2),
+    # names that are no identifiers
+    ("h.1_dim + 2*h", None),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), OTHER_TOOLS)
+def test_functions_and_operators_of_other_tools(text: str, value: Callable[[int, int], int] | None) -> None:
+    """The values are those of Python for the definition that each tool gives."""
+    dim, lint = parse_dim_lenient(text, Scope())
+    assert lint is None and dim is not None
+    if value is None:
+        assert isinstance(dim, Dimension) and {symbol.name for symbol in dim.symbols()} == {"h.1_dim", "h"}
+        return
+    for h, w in ((1, 1), (2, 7), (5, 3), (16, 31), (61, 40)):
+        assert evaluate(dim, {"h": h, "w": w}) == value(h, w)
+
+
+def test_names_of_inputs_need_no_quotes() -> None:
+    """onnxruntime's tool writes the names of dims as they are."""
+    scope = Scope()
+    batch, size = scope.symbol("batch size"), scope.symbol("size")
+    dim, lint = parse_dim_lenient("2*batch size + size", scope)
+    assert dim == 2 * batch + size and lint is None
+    assert parse_dim_lenient("batch sizes", scope)[0] == scope.symbol("batch sizes")
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "h^2",
+        "2 ^ h",
+        "h // 2 ^ 1",
+        "RoundToInt(h)",
+        "CeilToInt(h, 2, 3)",
+        "PowByNatural(h, w)",
         "h/2",
         "h/2*2",
         "floor(h",

@@ -44,6 +44,26 @@ BRANCHES = """g (float[n, 5] x, bool c) => (float[n, 5] y) {
 }"""
 
 
+BLOCKS = """g (float[n, 3, h, w] x) => (float[n, 8, p, q] y)
+  <float[n, r, s, 8] b, float[n, r, s, 8] c, float[n, r, s, 8] f, float[n, r, s, 8] g, float[n, r, s, 8] m> {
+    a = Conv <strides = [4, 4]> (x, w0)
+    b = Transpose <perm = [0, 2, 3, 1]> (a)
+    c = LayerNormalization (b, scale)
+    d = Transpose <perm = [0, 3, 1, 2]> (c)
+    e = Conv <group = 8, pads = [1, 1, 1, 1]> (d, w1)
+    f = Transpose <perm = [0, 2, 3, 1]> (e)
+    g = LayerNormalization (f, scale)
+    i = MatMul (g, w2)
+    j = Erf (i)
+    k = MatMul (j, w3)
+    l = Add (c, k)
+    m = LayerNormalization (l, scale)
+    o = Transpose <perm = [0, 3, 1, 2]> (m)
+    y = Conv <strides = [2, 2]> (o, w4)
+}"""
+WEIGHTS = {"w0": (8, 3, 4, 4), "scale": (8,), "w1": (8, 1, 3, 3), "w2": (8, 32), "w3": (32, 8), "w4": (8, 8, 2, 2)}
+
+
 def verify_text(text: str, **options: Any) -> MemoryVerification:
     return verify_memory(parsed(text), **options)
 
@@ -66,6 +86,16 @@ def nothing_rounded_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def too_much_rounded_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Walk, "round_up", lambda _, size: size + 4096)
+
+
+@counted
+def test_channels_that_are_last_are_reordered_into_blocks_of_the_machine() -> None:
+    """Two equal shapes of reordered values share a buffer, which a session knows from the channels of a block."""
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {BLOCKS}')
+    for name, shape in WEIGHTS.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(np.ones(shape, np.float32), name))
+    verification = verify_memory(model, at=[{"n": 4, "h": 64, "w": 64}, {"n": 1, "h": 32, "w": 96}])
+    assert [run.verdict for run in verification.runs] == ["exact", "exact"], str(verification)
 
 
 @counted

@@ -200,6 +200,7 @@ class RuntimeKernels:
         self._types: dict[tuple[str, str], frozenset[str]] = {}
         self._emulated: frozenset[str] = frozenset()
         self._inferred_like: dict[tuple[str, str], str] = {}
+        self._sized_by_machine: set[tuple[str, str]] = set()
         self._contents_inferred: set[tuple[str, str]] = set()
         self._bodies: dict[tuple[str, str], BodyKind] = {}
 
@@ -242,6 +243,10 @@ class RuntimeKernels:
     def inferred_like(self, *names: str, domain: str = "", like: str) -> None:
         """Register operators for which a session infers the shapes of another operator, of the default domain."""
         self._inferred_like.update({(domain, name): like for name in names})
+
+    def sized_by_machine(self, *names: str, domain: str = "") -> None:
+        """Register operators with sizes that depend on the machine: a session knows them, a rule of shapes may not."""
+        self._sized_by_machine.update((domain, name) for name in names)
 
     def contents_inferred(self, *names: str, domain: str = "") -> None:
         """Register operators whose contents a session computes from known shapes, for the shapes of their readers."""
@@ -295,6 +300,11 @@ class RuntimeKernels:
         """The operator whose shapes a session infers for this one; empty for its own."""
         self._scratch.import_modules()
         return self._inferred_like.get((domain, op), "")
+
+    def is_sized_by_machine(self, domain: str, op: str) -> bool:
+        """Whether sizes of the outputs of an operator depend on the machine."""
+        self._scratch.import_modules()
+        return (domain, op) in self._sized_by_machine
 
     def has_contents_inferred(self, domain: str, op: str) -> bool:
         """Whether a session computes the contents of an operator from known shapes."""

@@ -110,8 +110,20 @@ class KnownShapes:
             if all(_is_complete(self.find(slot)) for _, slot in outputs):
                 continue
             shapes = self._infer(step, types, rules)
+            kind = step.operation.kind
             for position, slot in outputs:
-                self._merge(self.compiled.names[slot], shapes.get(position))
+                shape = shapes.get(position)
+                if self.kernels.is_sized_by_machine(kind.domain, kind.op):
+                    shape = self._with_inferred_numbers(shape, slot)
+                self._merge(self.compiled.names[slot], shape)
+
+    def _with_inferred_numbers(self, shape: PlannerShape, slot: int) -> PlannerShape:
+        """The shape with the numbers that other nodes determine, such as the padded channels of the next weight."""
+        inferred = self._inferred(slot)
+        dims = inferred.shape.dims if isinstance(inferred, TensorType) else None
+        if shape is None or dims is None:
+            return shape
+        return tuple([b if a is None and isinstance(b, int) else a for a, b in zip(shape, dims, strict=True)])
 
     def _infer(
         self, step: NodeStep, types: Sequence[PlannerType | None], rules: NodeInference
