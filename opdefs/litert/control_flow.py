@@ -28,7 +28,7 @@ def of_loop(c: LiteRtContext) -> Storage:
     body = c.bodies[-1] if c.bodies else None
     if body is None or body.has_unsized:
         return "heap"
-    alike = all(_is_kept(a, b) for a, b in zip(c.types, body.outputs, strict=False))
+    alike = all(_is_unchanged(a, b) for a, b in zip(c.types, body.outputs, strict=False))
     return "arena" if alike else "heap"
 
 
@@ -36,9 +36,9 @@ def _dims(value: Type | None) -> object:
     return value.shape.dims if isinstance(value, TensorType) else None
 
 
-def _is_kept(given: Type | None, returned: Type | None) -> bool:
+def _is_unchanged(before: Type | None, after: Type | None) -> bool:
     """Whether two shapes are equal; a scalar and one element are, as for LiteRT."""
-    a, b = _dims(given), _dims(returned)
+    a, b = _dims(before), _dims(after)
     return a == b or (a, b) in (((), (1,)), ((1,), ()))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.litert.kernels import input_as_bytes, is_hybrid, kept_words, litert, words
+from opdefs.litert.kernels import input_as_bytes, is_hybrid, litert, stored_words, words
+from opdefs.rules.operands import is_unit
 from shapeinf.expr import DimSize
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, Temporary
 
@@ -26,7 +27,7 @@ def conv_2d(c: LiteRtContext) -> Sequence[Temporary]:
         width = 1 if hybrid else c.width(0)
         temporaries.append(Temporary(c.product(width, *output[:3], *weights[1:])))
     if transposes:
-        temporaries.append(kept_words(c, *weights))
+        temporaries.append(stored_words(c, *weights))
     if hybrid:
         temporaries += _hybrid_conv_2d(c)
     return temporaries
@@ -38,7 +39,7 @@ def _hybrid_conv_2d(c: LiteRtContext) -> list[Temporary]:
     rows = c.product(*source[:3], source[3] // weights[3])
     temporaries = [input_as_bytes(c), words(c, rows), words(c, weights[0], *output[:3])]
     if source[3] != weights[3] or (c.dtype(1) != "uint8" and len(set(c.scales.get(1, ()))) > 1):
-        temporaries += [words(c, rows), kept_words(c, weights[0])]
+        temporaries += [words(c, rows), stored_words(c, weights[0])]
     return temporaries
 
 
@@ -88,7 +89,7 @@ def conv_3d_transpose(c: LiteRtContext) -> Sequence[Temporary]:
 def _has_patches(c: LiteRtContext, window: Sequence[DimSize]) -> bool:
     """Whether the kernel reads more than one element of a channel, or not each of them."""
     strides = any(c.integer(name, 1) != 1 for name in STRIDES)
-    return strides or _is_dilated(c) or any(size != 1 for size in window)
+    return strides or _is_dilated(c) or not all(map(is_unit, window))
 
 
 def _is_dilated(c: LiteRtContext) -> bool:

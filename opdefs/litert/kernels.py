@@ -25,7 +25,7 @@ def words(c: LiteRtContext, *dims: DimSize) -> Temporary:
     return Temporary(c.product(WORD, *dims))
 
 
-def kept_words(c: LiteRtContext, *dims: DimSize) -> Temporary:
+def stored_words(c: LiteRtContext, *dims: DimSize) -> Temporary:
     """A tensor of float32 or int32 that the kernel keeps from run to run."""
     return Temporary(c.product(WORD, *dims), "persistent")
 

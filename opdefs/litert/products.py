@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.litert.kernels import input_as_bytes, is_hybrid, kept_words, litert, words
+from opdefs.litert.kernels import input_as_bytes, is_hybrid, litert, stored_words, words
 from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, Temporary
@@ -32,7 +32,7 @@ def fully_connected(c: LiteRtContext) -> Sequence[Temporary]:
         if is_packed:
             return _four_bits(c, batch, units, depth)
     scales = words(c, batch)
-    return [input_as_bytes(c), scales, words(c, units, batch), scales, kept_words(c, units)]
+    return [input_as_bytes(c), scales, words(c, units, batch), scales, stored_words(c, units)]
 
 
 def _four_bits(c: LiteRtContext, batch: DimSize, units: int, depth: int) -> list[Temporary]:
@@ -49,11 +49,11 @@ def _four_bits(c: LiteRtContext, batch: DimSize, units: int, depth: int) -> list
 def batch_matmul(c: LiteRtContext) -> Sequence[Temporary]:
     """Both operands transposed, a constant right one kept; a hybrid kernel has five more (`batch_matmul.cc`)."""
     left, right = c.input(0), c.input(1)
-    kept: Storage = "persistent" if 1 in c.constants else "arena"
-    temporaries = [Temporary(c.input_bytes(0)), Temporary(c.input_bytes(1), kept)]
+    stored: Storage = "persistent" if 1 in c.constants else "arena"
+    temporaries = [Temporary(c.input_bytes(0)), Temporary(c.input_bytes(1), stored)]
     if is_hybrid(c, 1, integers=("int8",)):
         rows = left[-1] if c.attribute("adj_x") else left[-2]
         units = right[-2] if c.attribute("adj_y") else right[-1]
         scales = words(c, *left[:-2], rows)
-        temporaries += [input_as_bytes(c), scales, words(c, units, rows), scales, kept_words(c, *right[:-2], units)]
+        temporaries += [input_as_bytes(c), scales, words(c, units, rows), scales, stored_words(c, *right[:-2], units)]
     return temporaries

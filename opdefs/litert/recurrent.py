@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.litert.kernels import input_as_bytes, is_hybrid, kept_words, litert, words
+from opdefs.litert.kernels import input_as_bytes, is_hybrid, litert, stored_words, words
 from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize, ceildiv, maximum
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, Temporary
@@ -88,7 +88,7 @@ def _row_sums(c: LiteRtContext, cells: DimSize, start: int, has_auxiliary: bool)
         rows += 4 if has_input_gate else 3
     if c.has_input(start + PROJECTION):
         rows += ceildiv(c.input(start + RECURRENT_OUTPUT)[-1], cells)
-    return kept_words(c, rows, cells)
+    return stored_words(c, rows, cells)
 
 
 @litert.temporaries("RNN", "UNIDIRECTIONAL_SEQUENCE_RNN")
@@ -101,7 +101,7 @@ def rnn(c: LiteRtContext) -> Sequence[Temporary]:
     scales = words(c, batch)
     return [
         *(input_as_bytes(c), input_as_bytes(c, 4), scales, words(c, units, batch), scales),
-        kept_words(c, 2, units),
+        stored_words(c, 2, units),
     ]
 
 
@@ -117,7 +117,7 @@ def bidirectional_rnn(c: LiteRtContext) -> Sequence[Temporary]:
     return [
         *(input_as_bytes(c), input_as_bytes(c, 4), input_as_bytes(c, 8), scales),
         *(words(c, maximum(forward, backward), batch), scales),
-        *(kept_words(c, sums, forward), kept_words(c, sums, backward)),
+        *(stored_words(c, sums, forward), stored_words(c, sums, backward)),
         *([input_as_bytes(c, 9)] if has_auxiliary else ()),
     ]
 
@@ -130,7 +130,7 @@ def svdf(c: LiteRtContext) -> Sequence[Temporary]:
     if is_hybrid(c, 1):
         scales = words(c, batch)
         return [
-            *(products, input_as_bytes(c), scales, kept_words(c, *c.input(2)), scales),
-            kept_words(c, filters),
+            *(products, input_as_bytes(c), scales, stored_words(c, *c.input(2)), scales),
+            stored_words(c, filters),
         ]
     return [products, words(c, *c.output())] if c.dtype(0) == "int8" else [products]

@@ -19,7 +19,7 @@ from shapeinf.memory.runtimes.litert.planner import (
 )
 from shapeinf.memory.runtimes.tflite_micro.offline import plan_offline
 from shapeinf.memory.runtimes.tflite_micro.planner import ALIGNMENT as MICRO_ALIGNMENT
-from shapeinf.memory.runtimes.tflite_micro.planner import MicroNode, MicroSubgraph, find_buffers, head_of, place
+from shapeinf.memory.runtimes.tflite_micro.planner import MicroNode, MicroSubgraph, find_buffers, find_offsets, head_of
 
 SIZES = st.sampled_from([0, 1, 4, 16, 64, 100, 128, 1000])
 KINDS: st.SearchStrategy[Storage] = st.sampled_from(["arena"] * 6 + ["heap", "late", "persistent"])
@@ -104,7 +104,7 @@ def micro(graph: ArenaGraph) -> MicroSubgraph:
 
 @given(graphs())
 def test_buffers_of_micro_do_not_overlap(graph: ArenaGraph) -> None:
-    placed = place(find_buffers([micro(graph)]))
+    placed = find_offsets(find_buffers([micro(graph)]))
     for a, b in combinations(placed, 2):
         assert not a.overlaps(b) or a.end <= b.offset or b.end <= a.offset
     assert all(buffer.offset % MICRO_ALIGNMENT == 0 and buffer.offset >= 0 for buffer in placed)
@@ -114,7 +114,7 @@ def test_buffers_of_micro_do_not_overlap(graph: ArenaGraph) -> None:
 def test_an_offline_plan_is_no_larger_than_that_of_the_interpreter(graph: ArenaGraph) -> None:
     buffers = find_buffers([micro(graph)])
     offline = plan_offline(buffers)
-    assert offline.head == head_of(offline.buffers) <= offline.greedy_head == head_of(place(buffers))
+    assert offline.head == head_of(offline.buffers) <= offline.greedy_head == head_of(find_offsets(buffers))
     for a, b in combinations(offline.buffers, 2):
         assert not a.overlaps(b) or a.end <= b.offset or b.end <= a.offset
 

@@ -47,7 +47,7 @@ class BodyRole:
 
     Args:
         shares_inputs: whether the inputs of the subgraph are tensors of the node.
-        drops_unused: whether inputs that no node of the subgraph reads are left out.
+        drops_unused: whether the subgraph has no inputs that none of its nodes reads.
     """
 
     shares_inputs: bool = True

@@ -56,7 +56,7 @@ class ArenaNode:
     """A node of a subgraph, with indices of tensors.
 
     Args:
-        inputs: the tensors that it reads, without the ones that are left out.
+        inputs: the tensors that it reads.
         outputs: the tensors that it writes.
         temporaries: the tensors that it needs while it runs.
         shared: the inputs whose memory its first output may use, in the order in which they are tried.
@@ -142,7 +142,7 @@ class Arena:
         self.size = 0
         self._placed: list[Placed] = []
 
-    def place(self, tensor: int, size: int, first: int, last: int | None) -> Placed:
+    def add(self, tensor: int, size: int, first: int, last: int | None) -> Placed:
         """Place a tensor in the smallest gap between those in use at the same time, else behind them.
 
         As in LiteRT, a gap counts from the end of the tensor below it, and a smaller one is found by its aligned size.
@@ -217,11 +217,11 @@ class _Planner:
         self.decide()
         sizes: list[tuple[int, int]] = []
         for begin, end in self.stages or [(0, 0)]:
-            self._place_stage(begin, end)
+            self._allocate_stage(begin, end)
             sizes.append((self.arena.size, self.persistent.size))
         ends = tuple([end for _, end in self.stages])
-        (allocated, kept), (invoked, persistent) = sizes[0], sizes[-1]
-        return ArenaPlan(allocated, invoked, kept, persistent, self.placed, self.persistently, self.shared, ends)
+        (allocated, stored), (invoked, persistent) = sizes[0], sizes[-1]
+        return ArenaPlan(allocated, invoked, stored, persistent, self.placed, self.persistently, self.shared, ends)
 
     # -- lifetimes ---------------------------------------------------------------------------------------------------
 
@@ -297,7 +297,7 @@ class _Planner:
 
     # -- placement ---------------------------------------------------------------------------------------------------
 
-    def _place_stage(self, begin: int, end: int) -> None:
+    def _allocate_stage(self, begin: int, end: int) -> None:
         """Place the tensors that the nodes from `begin` to `end` write or need."""
         tensors = self.graph.tensors
         for index in self._order(self._born(begin, end)):
@@ -308,9 +308,9 @@ class _Planner:
                 del self.shared[index]
             first, last = self.first[index], self.last.get(index)
             if tensors[index].storage in IN_ARENA:
-                self.placed[index] = self.arena.place(index, tensors[index].size, first, last)
+                self.placed[index] = self.arena.add(index, tensors[index].size, first, last)
             elif index not in self.persistently and tensors[index].size:
-                self.persistently[index] = self.persistent.place(index, tensors[index].size, first, None)
+                self.persistently[index] = self.persistent.add(index, tensors[index].size, first, None)
 
     def _born(self, begin: int, end: int) -> list[int]:
         """The tensors of these nodes that an arena holds; the inputs and variables belong to the first node."""
@@ -334,9 +334,9 @@ class _Planner:
 
     def _order(self, indices: Sequence[int]) -> list[int]:
         """The order in which tensors are placed."""
-        whole = [i for i in indices if self.first[i] == 0 and i not in self.last]
+        lasting = [i for i in indices if self.first[i] == 0 and i not in self.last]
         rest = [i for i in indices if not (self.first[i] == 0 and i not in self.last)]
-        return sorted(whole) + sorted(rest, key=lambda i: (-self.graph.tensors[i].size, self.first[i]))
+        return sorted(lasting) + sorted(rest, key=lambda i: (-self.graph.tensors[i].size, self.first[i]))
 
 
 def _stages(graph: ArenaGraph) -> Iterator[tuple[int, int]]:

@@ -43,7 +43,7 @@ class Value:
 
 @attrs.frozen(eq=False)
 class Call:
-    """A node, with indices of values; -1 stands for an input that is left out.
+    """A node, with indices of values; -1 stands for an absent input.
 
     Args:
         node: its name.
@@ -135,7 +135,7 @@ def prepare(
     """The subgraph after its kernels were prepared.
 
     `callers` are the positions of inputs that are tensors of the caller; with `unused`, inputs that no node reads are
-    left out.
+    absent.
     """
     return _Preparation(subgraph, kernels, store, options, callers, unused).run()
 
@@ -156,12 +156,12 @@ class _Preparation:
         self.readers: dict[int, int] = {}
         for index in (*subgraph.outputs, *[i for call in subgraph.calls for i in call.inputs]):
             self.readers[index] = self.readers.get(index, 0) + 1
-        kept = [i for i in subgraph.inputs if i >= 0 and (not unused or self.readers.get(i))]
-        self.inputs = tuple(kept)
+        stored = [i for i in subgraph.inputs if i >= 0 and (not unused or self.readers.get(i))]
+        self.inputs = tuple(stored)
         self.storage = [_initial_storage(value) for value in subgraph.values]
         self.initial = list(self.storage)
         for position in callers:
-            if subgraph.inputs[position] in kept:
+            if subgraph.inputs[position] in stored:
                 self.storage[subgraph.inputs[position]] = "caller"
         self.sizes = [value.size for value in subgraph.values]
         self.temporaries: list[PreparedTensor] = []

@@ -35,8 +35,8 @@ from shapeinf.memory.runtimes.tflite_micro.planner import (
     MicroNode,
     MicroSubgraph,
     find_buffers,
+    find_offsets,
     head_of,
-    place,
 )
 from shapeinf.memory.runtimes.tflite_micro.tail import tail_of
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
@@ -201,7 +201,7 @@ class TfliteMicroMemory(PlannedArena):
     def _placed_at(self, sizes: Mapping[str, int]) -> tuple[_Layout, list[MicroBuffer]]:
         """The model at some sizes, and its buffers with their offsets."""
         layout, buffers = self._buffers_at(sizes)
-        return layout, place(buffers)
+        return layout, find_offsets(buffers)
 
     def _buffers_at(self, sizes: Mapping[str, int]) -> tuple[_Layout, list[MicroBuffer]]:
         """The model at some sizes, and its buffers."""
@@ -317,7 +317,7 @@ def _timeline(layout: _Layout) -> Timeline:
         for value in layout.subgraphs[0].values
         if value.is_constant and isinstance(value.type, TensorType) and value.size is not None
     ]
-    times = {place: time for time, place in enumerate(lifetimes.points)}
+    times = {point: time for time, point in enumerate(lifetimes.points)}
     unknown = [
         _unknown(f"{TEMPORARIES}{layout.subgraphs[n].calls[p].node}", times.get((n, p), 0), cause)
         for (n, p), cause in layout.unknown.items()

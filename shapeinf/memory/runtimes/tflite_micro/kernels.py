@@ -17,12 +17,12 @@ class MicroNeeds:
 
     Args:
         options: its options.
-        kept: blocks that its kernel keeps, in the order in which it takes them.
+        stored: blocks that its kernel keeps, in the order in which it takes them.
         scratch: buffers that it needs while it runs.
     """
 
     options: int = 0
-    kept: Sequence[int] = ()
+    stored: Sequence[int] = ()
     scratch: Sequence[int] = ()
 
 
@@ -46,9 +46,9 @@ class MicroKernels(RuntimeKernels):
 
         return register
 
-    def always(self, *names: str, options: int = 0, kept: Sequence[int] = ()) -> None:
+    def always(self, *names: str, options: int = 0, stored: Sequence[int] = ()) -> None:
         """Register operators that need the same bytes in each call, and no scratch buffers."""
-        self.needs(*names)(lambda c: MicroNeeds(options, tuple(kept)))
+        self.needs(*names)(lambda c: MicroNeeds(options, tuple(stored)))
 
     def find_needs(self, c: LiteRtContext) -> MicroNeeds:
         """What a node takes from the arena. Raises NotKnown, with the reason, for an operator without a rule."""

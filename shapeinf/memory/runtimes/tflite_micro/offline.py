@@ -12,7 +12,7 @@ import attrs
 
 from shapeinf.memory.planning import Problem, Request
 from shapeinf.memory.planning.planners import find_planner
-from shapeinf.memory.runtimes.tflite_micro.planner import ALIGNMENT, ONLINE, MicroBuffer, head_of, place
+from shapeinf.memory.runtimes.tflite_micro.planner import ALIGNMENT, ONLINE, MicroBuffer, find_offsets, head_of
 
 METADATA = "OfflineMemoryAllocation"
 VERSION = 1
@@ -48,7 +48,7 @@ def plan_offline(buffers: Sequence[MicroBuffer], planner: str = "best") -> Offli
 
     `buffers` have no offsets yet. No plan is larger than that of the interpreter.
     """
-    greedy = place(buffers)
+    greedy = find_offsets(buffers)
     candidates = {"tflite-micro greedy": greedy, planner: _replace(buffers, planner)}
     heads = {name: head_of(placed) for name, placed in candidates.items()}
     best = min(candidates, key=lambda name: heads[name])
@@ -59,7 +59,7 @@ def _replace(buffers: Sequence[MicroBuffer], planner: str) -> list[MicroBuffer]:
     """The buffers at the offsets of a planner for tensors; the interpreter places scratch buffers around them."""
     plan = find_planner(planner)(Problem(tuple(_requests(buffers)), ALIGNMENT))
     offsets = {slot.name: slot.offset for slot in plan.slots}
-    return place(
+    return find_offsets(
         [
             buffer if buffer.tensor is None else attrs.evolve(buffer, offset=offsets[str(number)])
             for number, buffer in enumerate(buffers)

@@ -3,7 +3,7 @@
 Read in tflite-micro (micro_allocation_info.cc, memory_planner/greedy_memory_planner.cc, October 2026). All subgraphs
 are in one arena. Each node has a point in time, and so has the begin of each subgraph that it runs. Buffers are placed
 by falling size, of equal ones the last first, each into the lowest gap between those in use at the same time. Offsets
-that the file states are kept, and their buffers placed before all others.
+that the file states are stored, and their buffers placed before all others.
 """
 
 from __future__ import annotations
@@ -147,11 +147,11 @@ class Lifetimes:
         self.spans[number, index] = (first, self.now)
 
 
-def place(buffers: Sequence[MicroBuffer]) -> list[MicroBuffer]:
+def find_offsets(buffers: Sequence[MicroBuffer]) -> list[MicroBuffer]:
     """The buffers with their offsets, in the same order.
 
     >>> buffers = [MicroBuffer(0, 0, 32, 0, 1), MicroBuffer(0, 1, 64, 1, 2), MicroBuffer(0, 2, 16, 2, 2)]
-    >>> [buffer.offset for buffer in place(buffers)]
+    >>> [buffer.offset for buffer in find_offsets(buffers)]
     [64, 0, 64]
     """
     online = sorted(

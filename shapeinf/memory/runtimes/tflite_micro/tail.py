@@ -36,8 +36,8 @@ def tail_of(
         size = round_up(size + RESOURCE * len(resources))
     size += EVALUATED_TENSOR * sum(len(subgraph.values) for subgraph in subgraphs)
     size += NODE * len(needs) + sum(need.options for need in needs)
-    for kept in (*[block for need in needs for block in need.kept], *resources):
-        size = round_up(size + kept)
+    for stored in (*[block for need in needs for block in need.stored], *resources):
+        size = round_up(size + stored)
     size += POINTER * sum(len(need.scratch) for need in needs)
     for variable in variables:
         size = round_up(size + variable)
