@@ -36,9 +36,13 @@ if TYPE_CHECKING:
     from shapeinf.memory.layouts import Layouts
     from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
     from shapeinf.memory.runtimes.executorch.options import ExecuTorchOptions
+    from shapeinf.memory.runtimes.litert.arena_memory import LiteRtMemory
+    from shapeinf.memory.runtimes.litert.options import LiteRtOptions
     from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
     from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
     from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+    from shapeinf.memory.runtimes.tflite_micro.arena_memory import TfliteMicroMemory
+    from shapeinf.memory.runtimes.tflite_micro.options import TfliteMicroOptions
     from shapeinf.pickled_result import Coverage
     from shapeinf.program import ShapeProgram
 
@@ -275,6 +279,16 @@ class Result:
     ) -> ArenaMemory: ...
 
     @overload
+    def memory(
+        self, *, runtime: Literal["litert", "litert-xnnpack"], options: LiteRtOptions | None = None, work: int = WORK
+    ) -> LiteRtMemory: ...
+
+    @overload
+    def memory(
+        self, *, runtime: Literal["tflite-micro"], options: TfliteMicroOptions | None = None, work: int = WORK
+    ) -> TfliteMicroMemory: ...
+
+    @overload
     def memory(self, *, runtime: str, options: object = None, work: int = WORK) -> RuntimeMemory: ...
 
     def memory(
@@ -300,7 +314,8 @@ class Result:
             layouts: layouts of tensors (a `Layout`, or its text such as `{1,0:T(8,128)}`) by name and by rank, or a
                 function of name, shape and element type; the bytes of such a tensor count its tiles and padding.
             runtime: "onnxruntime" for what it allocates: its order, shared buffers, and the temporaries of its kernels;
-                "executorch" for the arena that it plans when a program is made.
+                "executorch" for the arena that it plans when a program is made; "litert", "litert-xnnpack" and
+                "tflite-micro" for the arenas of a TensorFlow Lite file.
             options: the options of the runtime; `order`, `aliases`, `in_place` and `layouts` are its own.
             work: the budget of each peak query, in steps that are the same on every machine; an answer reports if it
                 is exhausted.

@@ -1,4 +1,7 @@
-"""Profiles of hypothesis (a seeded slice by default, HYPOTHESIS_PROFILE=nightly for large runs), parts of the suite."""
+"""Profiles of hypothesis, and parts of the suite.
+
+By default the examples are a seeded slice, smaller in the quick part; HYPOTHESIS_PROFILE=nightly is for large runs.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ collect_ignore = [
 settings.register_profile(
     "ci", max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=40)
 settings.register_profile("nightly", max_examples=5000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
@@ -35,6 +39,12 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", choices=["quick", "thorough"], help="run one part of the suite (tests/parts.py)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fewer examples in the quick part, unless a profile is chosen."""
+    if config.getoption("--part") == "quick" and "HYPOTHESIS_PROFILE" not in os.environ:
+        settings.load_profile("quick")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

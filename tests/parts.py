@@ -40,9 +40,12 @@ THOROUGH = (
     "runtime/*",
     "scan/*",
     "test_ci_files.py",
+    "test_exceptions.py",
     "test_figures.py",
     "test_mutate.py",
+    "test_operator_table.py",
     "test_plugin.py",
+    "test_rule_index.py",
     "threads/*",
     "typing/*",
 )

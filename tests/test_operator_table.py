@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "operators.md"
 TENSORFLOW = ROOT / "docs" / "operators-tensorflow.md"
 PNNX = ROOT / "docs" / "operators-pnnx.md"
+TFLITE = ROOT / "docs" / "operators-tflite.md"
 
 
 def tool():
@@ -71,6 +72,12 @@ def test_every_operator_of_tensorflow_is_in_its_table():
 def test_the_table_of_pnnx_is_not_stale():
     page = PNNX.read_text(encoding="utf-8")
     assert page == tool().pnnx_text(), "run: python tools/make_operator_table.py"
+
+
+@pytest.mark.skipif(is_compiled(), reason="the tool reads the source of rules")
+def test_the_table_of_tensorflow_lite_is_not_stale():
+    page = TFLITE.read_text(encoding="utf-8")
+    assert page == tool().tflite_text(), "run: python tools/make_operator_table.py"
 
 
 @pytest.mark.skipif(is_compiled(), reason="the tool reads the source of rules")

@@ -46,7 +46,7 @@ pnnx.axes(
     *(f"{space}{name}" for space in ("torch.", "aten::") for name in ("eq", "ge", "gt", "le", "lt", "ne")),
     *(f"{space}logical_{name}" for space in ("torch.", "aten::") for name in ("and", "or", "xor")),
     *(f"{space}bitwise_{name}" for space in ("torch.", "aten::") for name in ("and", "or", "xor")),
-    *("aten::add", "aten::sub", "aten::mul", "aten::div", "aten::relu", "aten::relu6", "aten::erf", "aten::log"),
+    *("aten::relu", "aten::relu6", "aten::erf", "aten::log"),
     *("aten::sigmoid", "aten::sqrt", "aten::tanh", "torch.complex", "torch.real", "torch.imag", "torch.index_select"),
     *("torch.zeros_like", "torch.ones_like", "torch.full_like", "torch.zeros", "torch.ones", "torch.full"),
     *("Tensor.new_zeros", "Tensor.new_ones", "nn.quantized.Quantize", "nn.quantized.DeQuantize"),
@@ -54,7 +54,7 @@ pnnx.axes(
 pnnx.axes(
     *(f"{space}bitwise_{side}_shift" for space in ("torch.", "aten::") for side in ("left", "right")),
     *("aten::lgamma", "torch.lgamma", "aten::complex", "aten::imag", "aten::real", "aten::copy", "aten::copy_"),
-    *("aten::std", "aten::var", "aten::prod", "aten::numel", "aten::new_full", "Tensor.new_empty", "torch.empty"),
+    *("aten::numel", "Tensor.new_empty", "torch.empty"),
     *("torch.empty_like", "aten::quantize_per_tensor", "torch.quantize_per_tensor", "torch.dequantize"),
     *("aten::view_as_real", "torch.view_as_real", "F.pairwise_distance"),
 )(separate)

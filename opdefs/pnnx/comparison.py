@@ -17,7 +17,7 @@ from opdefs.pnnx.operands import (
 from opdefs.rules.contents.arithmetic import extreme, limit_elements, numpy_broadcast
 from opdefs.rules.contents.conditions import select_by_condition
 from opdefs.rules.contents.conversion import convert
-from opdefs.rules.contents.elements import logical_not, logical_or, map_elements
+from opdefs.rules.contents.elements import INDEX_TYPES, known_dims, logical_not, logical_or, map_elements
 from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
@@ -33,7 +33,7 @@ from opdefs.rules.contents.logic import (
 )
 from opdefs.rules.contents.truth import nonzero_flags, nonzero_positions
 from opdefs.rules.unknowns import nonzero_count
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
+from shapeinf.lattice import ChosenIndices, PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
 
 COMPARISONS = {
@@ -115,7 +115,18 @@ def clamp(
     shape = c.broadcast(input.shape, *(as_tensor(limit).shape for limit in limits))
     if any(bound is not None and bound.shape.dims != () for bound in bounds):
         return PartialTensor(dtype, shape, None)
-    return limit_elements(c, x, *bounds)
+    return _limited_indices(c, limit_elements(c, x, *bounds), *bounds)
+
+
+def _limited_indices(
+    c: InferenceContext, x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None
+) -> PartialTensor:
+    """Integers of unknown contents between 0 or more and a known limit: indices that data chooses."""
+    (least,), (most,) = known_dims(low) or (None,), known_dims(high) or (None,)
+    if x.contents is not None or x.dtype not in INDEX_TYPES or least is None or most is None:
+        return x
+    is_index = c.prove_le(0, least) is True and c.prove_le(0, most) is True
+    return ChosenIndices(x.dtype, x.shape, most + 1) if is_index else x
 
 
 @own_types("torch.where", "aten::where")

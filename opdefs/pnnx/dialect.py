@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Literal
 
 from opdefs.pnnx.arguments import bind_arguments
+from opdefs.pnnx.constants import inline_texts, without_unread
 from shapeinf.graph import Graph
 from shapeinf.ops import ArgDef, Dialect, OpDef, RuleIndex
 from shapeinf.ops.registry import Function
@@ -17,6 +19,10 @@ _SAME_TYPE = (
 """Outputs have the element type of the first input, unless the rule returns another."""
 
 _OWN_TYPES: set[str] = set()
+_RAW = "aten::"
+"""The prefix of torch's own functions."""
+_RAW_CALLS = "opdefs.torch.raw_calls"
+"""The rules of these functions, which build on this dialect; imported for a network that has some."""
 
 
 def own_types(
@@ -31,6 +37,9 @@ def own_types(
 
 
 def _schema(domain: str, op: str, version: int) -> OpDef | None:
+    if op.startswith(_RAW) and "." in op:  # an overload of torch: see `opdefs.torch.raw_calls`
+        op_def: OpDef | None = import_module(_RAW_CALLS).overload_rule(op)
+        return op_def
     inputs, outputs = _SAME_TYPE
     if op in _OWN_TYPES:
         outputs = (ArgDef("output", variadic=True),)
@@ -40,15 +49,24 @@ def _schema(domain: str, op: str, version: int) -> OpDef | None:
 
 
 def _connect(graph: Graph) -> Graph:
-    return bind_arguments(graph, lambda op: pnnx.lookup("", op, 1))
+    inlined = inline_texts(graph)
+    bound = bind_arguments(inlined, lambda op: pnnx.lookup("", op, 1))
+    if any(_is_raw(node.op) for node in bound.nodes):
+        bound = import_module(_RAW_CALLS).bind_raw_calls(bound, lambda op: not _is_raw(op))
+    return without_unread(bound, graph)
+
+
+def _is_raw(op: str) -> bool:
+    """Whether an operator is a call of torch that has no rule here."""
+    return op.startswith(_RAW) and "." not in op and not pnnx.has_rule("", op)
 
 
 pnnx = Dialect(
     "pnnx",
     _schema,
     versioned=False,
-    costs=["opdefs.pnnx.costs"],
-    axes=["opdefs.pnnx.axis_rules"],
+    costs=["opdefs.pnnx.costs", "opdefs.torch.raw_rules"],
+    axes=["opdefs.pnnx.axis_rules", "opdefs.torch.raw_rules"],
     kernels={"executorch": "opdefs.executorch:executorch"},
     rule_index=RuleIndex("opdefs.pnnx"),
 )

@@ -1,8 +1,8 @@
 """Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
-Integers wrap around as those of torch do. `rules.contents.floats` infers floats
-where they are exact. Contents of half precision are unknown: torch computes some in float32, and rounds others at each
-step.
+Integers of tensors wrap around as those of torch do; numbers are Python's, which have no limits.
+`rules.contents.floats` infers floats where they are exact. Contents of half precision are unknown: torch computes some
+in float32, and rounds others at each step.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def contents(
     if function in ("int", "torch.float", "torch.long") or (function in TO_INTEGER and operands[0].dtype == dtype):
         return convert(c, operands[0].value, dtype)
     computed = _computed_type(function, dtype, operands)
-    operation = _operation(c, function, computed)
+    operation = _operation(c, function, computed, number)
     if computed not in _EXACT_TYPES or operation is None:
         return unknown
     values = [convert(c, operand.value, computed) for operand in operands]
@@ -67,8 +67,8 @@ def _computed_type(function: str, dtype: str, operands: tuple[Operand, ...]) -> 
     return str(operands[0].dtype) if function in TO_INTEGER else dtype
 
 
-def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | None:
-    """The operation on elements of a type; None for a function whose results are not inferred."""
+def _operation(c: InferenceContext, function: str, dtype: str, number: bool) -> Operation | None:
+    """The operation on elements of a type, or on numbers; None for a function whose results are not inferred."""
     if dtype == "bool":
         return {"and": logical_and, "or": logical_or, "xor": logical_xor}.get(function)
     if "float" in dtype:
@@ -81,7 +81,7 @@ def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | No
     operation = _integer_operations(c).get(function)
     if operation is None:
         return None
-    return integer_operation(c, dtype, operation)
+    return integer_operation(c, None if number else dtype, operation)
 
 
 def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:

@@ -105,7 +105,7 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
         types = {operand.dtype for operand in operands}
         return types.pop() if len(types) == 1 else None
     certain = all(operand.form is not Form.EITHER for operand in operands)
-    dtype = promote(*(_promotable(operand) for operand in operands), tensors_only=certain)
+    dtype = promote(*(promotable(operand) for operand in operands), tensors_only=certain)
     _check_kernel(c, function, dtype, operands)
     if dtype is None:
         return None
@@ -124,7 +124,8 @@ def _compares_number_with_scalars(operands: tuple[Operand, ...]) -> bool:
     return any(x.form is Form.NUMBER for x in operands) and not any(x.value.shape.dims for x in operands)
 
 
-def _promotable(operand: Operand) -> PartialTensor | bool | int | float | complex:
+def promotable(operand: Operand) -> PartialTensor | bool | int | float | complex:
+    """The operand of `promote`: a tensor, or a number of its type."""
     if operand.form is not Form.NUMBER:
         return operand.value
     return (True, 1, 1.0, 1j)[category(operand.dtype)]

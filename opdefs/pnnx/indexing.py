@@ -28,7 +28,7 @@ from opdefs.rules.unknowns import fresh_count, nonzero_count
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.expr import DimSize, minimum
 from shapeinf.formats.pnnx.expression import Expression, ListOf, Literal, parse
-from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, to_partial
+from shapeinf.lattice import SCALAR, ChosenIndices, PartialTensor, SequenceType, Shape, TensorType, to_partial
 from shapeinf.ops import InferenceContext, Value
 
 MASKS = ("bool", "uint8")
@@ -65,7 +65,7 @@ def index_by(c: InferenceContext, input: PartialTensor, items: Sequence[PartialT
     shape = _indexed_shape(c, input.shape, items)
     if len(items) == 1 and items[0] is not None and items[0].dtype not in MASKS and 0 not in shape:
         return take_axis(input, items[0], 0)
-    return PartialTensor(input.dtype, shape, None)
+    return input.rearranged(shape)
 
 
 @pnnx("Tensor.index_put", in_place=(0,))
@@ -165,10 +165,10 @@ def _indexed_shape(c: InferenceContext, x: Shape, items: Sequence[PartialTensor 
     if not indices:
         return x
     common = c.broadcast(*(index.shape for index in indices)).require()
-    if c.store.bounds(c.numel(common))[0] >= 1:  # torch reads no indices if the result is empty
-        for index in indices:
-            if index.positions is not None:
-                constrain_indices(c, index.positions, dims[index.axis])
+    is_filled = c.store.bounds(c.numel(common))[0] >= 1  # torch reads no indices if the result is empty
+    for index in indices:
+        if index.positions is not None and (is_filled or isinstance(index.positions, ChosenIndices)):
+            constrain_indices(c, index.positions, dims[index.axis])
     indexed = [index.axis + i for index in indices for i in range(index.axes)]
     first, last = indexed[0], indexed[-1]
     if last - first + 1 == len(indexed):
@@ -206,7 +206,11 @@ def gather(
 def constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, dim: object) -> None:
     """Require that indices address elements along an axis, unless they are empty: torch checks nothing then."""
     axis = None if x.dims is None else read_axis(c, dim, len(x.dims))
-    if axis is None or index.shape.dims is None or c.store.bounds(c.numel(index.shape))[0] < 1:
+    if axis is None or index.shape.dims is None:
+        return
+    if c.store.bounds(c.numel(index.shape))[0] < 1:
+        if isinstance(index, ChosenIndices) and x.dims:
+            constrain_indices(c, index, x[axis])
         return
     if max(len(x), 1) != max(len(index.shape), 1):
         c.fail("input and index must have the same rank", x, index.shape)

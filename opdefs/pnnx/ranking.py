@@ -8,7 +8,7 @@ from opdefs.pnnx.operands import require_kind
 from opdefs.rules.contents.ordering import top_elements
 from opdefs.rules.numbers import read_dim
 from opdefs.rules.unknowns import top_k_shape
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import ChosenIndices, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -25,7 +25,11 @@ def topk(
         values, positions = top_elements(c, input, axis, shape, largest=largest)
         if len(set(input.elements)) < len(input.elements):  # torch chooses among equal elements
             positions = None
-    return PartialTensor(input.dtype, shape, values), PartialTensor("int64", shape, positions)
+    result = PartialTensor(input.dtype, shape, values)
+    if positions is None and input.shape.dims:
+        size = input.shape[read_axis(c, dim, len(input.shape))]
+        return result, ChosenIndices("int64", shape, size)
+    return result, PartialTensor("int64", shape, positions)
 
 
 def _topk_shape(c: InferenceContext, x: Shape, k: object, dim: object) -> Shape:

@@ -17,7 +17,7 @@ from opdefs.rules.contents.conversion import convert
 from opdefs.rules.contents.ordering import extreme_positions
 from opdefs.rules.numbers import read_int
 from opdefs.rules.reduction import reduce_axes, running_total
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
+from shapeinf.lattice import ChosenIndices, Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -57,7 +57,19 @@ def index_of_extreme(c: InferenceContext, input: Value, *, axes: Axes) -> Partia
     require_kind(c, input.dtype, "the input must have integers or floats", "integer", "float")
     single = _single_axis(c, axes)
     shape = _extreme(c, input, single).shape
-    return PartialTensor("int64", shape, _positions(c, input, single, shape))
+    return _indices(c, input, single, shape, _positions(c, input, single, shape))
+
+
+def _indices(
+    c: InferenceContext, x: PartialTensor, axes: Axes, shape: Shape, positions: list[Element] | None
+) -> PartialTensor:
+    """Positions along a single axis, or of the flattened tensor, which data chooses if they are not known."""
+    if positions is not None or x.shape.dims is None:
+        return PartialTensor("int64", shape, positions)
+    if axes.dim is None or not x.shape.dims:
+        return ChosenIndices("int64", shape, c.numel(x.shape))
+    (axis,) = _axes(c, axes, len(x.shape))
+    return ChosenIndices("int64", shape, x.shape[axis])
 
 
 def _positions(c: InferenceContext, x: PartialTensor, axes: Axes, shape: Shape) -> list[Element] | None:
@@ -89,7 +101,7 @@ def extreme(
     single = _single_axis(c, axes)
     distinct = input.elements is not None and len(set(input.elements)) == len(input.elements)
     positions = _positions(c, input, single, values.shape) if distinct else None  # torch chooses among equal elements
-    return values, PartialTensor("int64", values.shape, positions)
+    return values, _indices(c, input, single, values.shape, positions)
 
 
 def _extreme(c: InferenceContext, x: PartialTensor, axes: Axes) -> PartialTensor:

@@ -69,7 +69,15 @@ def _transform(c: InferenceContext, x: Shape, s: object, dim: object) -> TensorT
     dims = list(x.dims)
     for position, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
         dims[axis] = _length(c, dims[axis], size, last=position == len(axes) - 1)
+    leave_empty_undecided(c, [d for i, d in enumerate(x.dims) if i not in axes])
     return TensorType(dtype, Shape(dims))
+
+
+def leave_empty_undecided(c: InferenceContext, others: Sequence[DimSize]) -> None:
+    """Leave open whether torch transforms a tensor without elements, by its other axes: with MKL, it does not."""
+    if 0 in others:
+        reason = "some builds of torch transform no tensor without elements"
+        c.store.add_disjunction("the library of torch transforms empty tensors", c.source(reason))
 
 
 def _transformed_axes(

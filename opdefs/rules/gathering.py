@@ -10,7 +10,7 @@ from opdefs.rules.contents.progressions import extremes
 from opdefs.rules.contents.rearrangement import index_array, pick_batches, take_along_axis
 from opdefs.rules.contents.updates import Combine, replace_element, update_elements, update_rule
 from shapeinf.expr import DimSize
-from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.lattice import ChosenIndices, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 INDEX_RANGE = "indices must lie inside the indexed axis"
@@ -35,7 +35,7 @@ def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTenso
     elements = x.elements
     known = None if elements is None else _known_indices(indices)
     if elements is None or known is None or not is_listable(shape):
-        return PartialTensor(x.dtype, shape, None)
+        return x.rearranged(shape)
     if len(dims) == 1:
         return PartialTensor(x.dtype, shape, [elements[i] for i in known])
     index = index_array(indices, known)
@@ -55,7 +55,7 @@ def pick_elements(x: PartialTensor, indices: PartialTensor, axis: int) -> Partia
     """[*D] data, [*I] indices inside an axis -> [*I]. Adds no constraint."""
     known = None if x.elements is None else _known_indices(indices)
     if known is None:
-        return PartialTensor(x.dtype, indices.shape, None)
+        return x.rearranged(indices.shape)
     return take_along_axis(x, index_array(indices, known), axis, indices.shape)
 
 
@@ -175,10 +175,22 @@ def constrain_indices(c: InferenceContext, indices: PartialTensor, size: DimSize
         (only,) = elements
         if type(only) is int and (-size if from_end else 0) <= only < size:  # the usual case: an element of a shape
             return
-    if indices.contents is not None:
+    if isinstance(indices, ChosenIndices):
+        _constrain_choice(c, indices, size)
+    elif indices.contents is not None:
         _constrain_index_range(c, extremes(c, indices), size, from_end)
     elif c.store.bounds(size)[0] < 1:
         _require_nonempty(c, indices.shape, size)
+
+
+def _constrain_choice(c: InferenceContext, indices: ChosenIndices, size: DimSize) -> None:
+    """Require that indices that data chooses lie inside an axis, unless each index of the other axis does."""
+    _require_nonempty(c, indices.shape, size)
+    if indices.shape.dims is not None and c.store.bounds(c.numel(indices.shape))[1] == 0:
+        return
+    if indices.size is None or c.prove_le(indices.size, size) is not True:
+        other = "" if indices.size is None else f" and below {indices.size}"
+        c.store.add_disjunction(f"data chooses indices below {size}{other}", c.source(INDEX_RANGE))
 
 
 def _require_nonempty(c: InferenceContext, indices: Shape, size: DimSize) -> None:

@@ -86,7 +86,7 @@ def slice_elements(x: PartialTensor, shape: Shape, index: Sequence[slice | None]
     """The tensor of `shape` with the contents of `x` at a slice of each axis (None: unknown)."""
     known = [i for i in index if i is not None]
     if len(known) < len(index) or x.elements is None:
-        return PartialTensor(x.dtype, shape, None)
+        return x.rearranged(shape)
     if len(known) == 1:
         return PartialTensor(x.dtype, shape, x.elements[known[0]])
     sizes = [size for size in x.shape if isinstance(size, int)]
@@ -183,7 +183,7 @@ def split_axis(x: PartialTensor, axis: int, sizes: Sequence[DimSize]) -> tuple[P
 def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: DimSize, size: DimSize) -> PartialTensor:
     """The slice `offset:offset + size` of an axis, of `shape`."""
     if not isinstance(offset, int) or not isinstance(size, int):
-        return PartialTensor(x.dtype, shape, None)
+        return x.rearranged(shape)
     return slice_elements(
         x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
     )
@@ -193,7 +193,7 @@ def select_index(c: InferenceContext, x: PartialTensor, axis: int, index: DimSiz
     """[*P, n, *Q] -> [*P, *Q]: the slice at one index inside an axis, counted from its end if negative."""
     rest = Shape((*x.shape[:axis], *x.shape[axis + 1 :]))
     if x.contents is None or index is None:
-        return PartialTensor(x.dtype, rest, None)
+        return x.rearranged(rest)
     end = HUGE if index == -1 else index + 1
     part = slice_axes(c, x, [axis], [index], [end], [1], as_python=True)
-    return reshape_elements(part, rest) if is_unit(part.shape[axis]) else PartialTensor(x.dtype, rest, None)
+    return reshape_elements(part, rest) if is_unit(part.shape[axis]) else x.rearranged(rest)

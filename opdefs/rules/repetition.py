@@ -16,7 +16,7 @@ from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import broadcast_progression
 from opdefs.rules.operands import is_unit
 from shapeinf.expr import DimSize
-from shapeinf.lattice import Element, PartialTensor, Progression, Shape
+from shapeinf.lattice import ChosenIndices, Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 
@@ -34,7 +34,7 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
                 dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
     shape = Shape(dims)
     if all([x.elements is None for x in xs]) or not is_listable(shape):
-        return PartialTensor(xs[0].dtype, shape, None)
+        return _join_choices(xs, shape)
     if not all([isinstance(row[at], int) for row in rows]):
         return PartialTensor(xs[0].dtype, shape, None)
     if rank == 1:
@@ -44,6 +44,15 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
         return PartialTensor(xs[0].dtype, shape, elements)
     parts = [_elements_or_unknown(x, [*dims[:at], row[at], *dims[at + 1 :]]) for x, row in zip(xs, rows, strict=True)]
     return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
+
+
+def _join_choices(xs: Sequence[PartialTensor], shape: Shape) -> PartialTensor:
+    """Joined tensors of unknown elements; indices that data chooses if some are."""
+    chosen = {x.size for x in xs if isinstance(x, ChosenIndices)}
+    if not chosen:
+        return PartialTensor(xs[0].dtype, shape, None)
+    same = len(chosen) == 1 and all(isinstance(x, ChosenIndices) for x in xs)
+    return ChosenIndices(xs[0].dtype, shape, chosen.pop() if same else None)
 
 
 def _aligned_dims(c: InferenceContext, shapes: Sequence[Shape]) -> list[tuple[DimSize, ...]]:
@@ -84,7 +93,7 @@ def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[DimSize | None]
     if is_listable(shape) and len(known) == len(counts) and x.elements is not None:
         return move_elements(x, shape, lambda array: numpy_function("tile")(array, known))
     repeats = (is_unit(size) or count == 1 for size, count in zip(x.shape, counts, strict=True))
-    return broadcast_progression(x, shape) if all(repeats) else PartialTensor(x.dtype, shape, None)
+    return broadcast_progression(x, shape) if all(repeats) else x.rearranged(shape)
 
 
 def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
@@ -93,4 +102,4 @@ def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
         return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression) or not is_listable(shape):
         return broadcast_progression(x, shape)
-    return PartialTensor(x.dtype, shape, None if x.elements is None else broadcast_list(x, shape))
+    return x.rearranged(shape) if x.elements is None else PartialTensor(x.dtype, shape, broadcast_list(x, shape))

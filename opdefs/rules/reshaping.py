@@ -8,7 +8,7 @@ from opdefs.rules.contents.elements import move_elements, requested_dims
 from opdefs.rules.contents.progressions import reshape_elements, transpose_progression
 from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.rules.unknowns import cover_dim
-from shapeinf.expr import DimSize, exact_quotient
+from shapeinf.expr import DimSize, constant_divisor, exact_quotient
 from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
@@ -41,7 +41,27 @@ def _require_count(c: InferenceContext, x: Sequence[DimSize], dims: Sequence[Dim
     """Require that two shapes have the same number of elements."""
     rest, wanted = _without_common_axes(x, dims)
     if c.numel(rest) != c.numel(wanted):
+        _require_even_parts(c, x, rest, wanted)
         c.same_count(c.numel(x), c.numel(dims), COUNT)
+
+
+def _require_even_parts(c: InferenceContext, x: Sequence[DimSize], rest: list[DimSize], wanted: list[DimSize]) -> None:
+    """Require that k divides n for each axis n that becomes `n // k` and k, if all axes that differ do so.
+
+    No product of parts exceeds its axis, so that all are equal if those of all axes are, and no axis is empty.
+    """
+    parts: list[tuple[DimSize, int]] = []
+    remaining = list(wanted)
+    for d in wanted:
+        k = constant_divisor(d)
+        n = None if k is None or k not in remaining else next((size for size in rest if size // k == d), None)
+        if k is not None and n is not None:
+            parts.append((n, k))
+            remaining.remove(k)
+            remaining.remove(d)
+    if not remaining and len(parts) == len(rest) and all(c.store.bounds(size)[0] >= 1 for size in x):
+        for n, k in parts:
+            c.divisible(n, k, COUNT)
 
 
 def _without_common_axes(x: Sequence[DimSize], dims: Sequence[DimSize]) -> tuple[list[DimSize], list[DimSize]]:

@@ -1,4 +1,4 @@
-"""Convolutions and pooling. Images are [N, H, W, C], filters [M, *K, C]."""
+"""Convolutions and pooling: images are [N, H, W, C], filters [M, *K, C]."""
 
 from __future__ import annotations
 
@@ -190,6 +190,8 @@ def pool_2d(c: TensorFlowContext, x: Shape, *, window: PoolWindow) -> Shape:
         c.fail("windows and strides must be at least 1", kernel, strides)
     axes = zip((height, width), kernel, strides, strict=True)
     sizes = [_pool_count(c, *axis, window.padding) for axis in axes]
+    if window.padding != "SAME":
+        sizes[0] = _rows_of_pool(c, sizes[0], width, window.filter_width - 2 * window.stride_w)
     describe_windows(c, sizes, kernel, strides, None if window.padding == "SAME" else [(0, 0)] * 2, (1, 1))
     return Shape((batch, *sizes, channels))
 
@@ -201,3 +203,10 @@ def _pool_count(c: TensorFlowContext, size: DimSize, window: int, stride: int, p
     if c.prove_le(window, size) is True or c.assume_at_most(window, size, ASSUMED_TO_FIT, include_user_sizes=True):
         return count
     return maximum(count, 0)
+
+
+def _rows_of_pool(c: TensorFlowContext, rows: DimSize, width: DimSize, too_short: int) -> DimSize:
+    """The number of windows along the height: 0 where the number along the width is computed as a negative one."""
+    if c.prove_le(too_short + 1, width) is True:
+        return rows
+    return 0 if c.prove_le(width, too_short) is True else c.fresh_at_most(rows, "windows")

@@ -1,4 +1,4 @@
-"""What the file says of outputs whose kernels do not compute it, and outputs that are never written.
+"""Sizes of outputs that kernels leave as the file states them, and outputs that are never written.
 
 Some kernels leave the sizes of their outputs as the file states them; their nodes get these as an attribute. A loop
 does not write an output that no node reads and that no trip changes.

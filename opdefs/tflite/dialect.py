@@ -56,6 +56,7 @@ tflite = TensorFlowLite(
     costs=["opdefs.tflite.costs"],
     axes=["opdefs.tflite.axis_rules"],
     rule_index=RuleIndex("opdefs.tflite"),
+    kernels={"litert": "opdefs.litert:litert", "tflite-micro": "opdefs.tflite_micro:tflite_micro"},
     context=TensorFlowContext,
 )
 tflite.declarations = lambda _: (wire_schema(),)

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.contents.rearrangement import diagonal_matrix, replace_diagonal
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import ranked
-from shapeinf.expr import DimSize
-from shapeinf.lattice import Shape
+from opdefs.tflite.operands import plain, ranked
+from shapeinf.expr import DimSize, minimum
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
 
 @tflite("MATRIX_DIAG")
-def matrix_diag(c: TensorFlowContext, diagonal: Shape) -> Shape:
+def matrix_diag(c: TensorFlowContext, diagonal: Value) -> PartialTensor:
     """[*B, n] -> [*B, n, n]."""
-    ranked(c, diagonal, 1, name="the diagonal")
-    return Shape((*diagonal, diagonal[-1]))
+    dims = ranked(c, diagonal.shape, 1, name="the diagonal")
+    return diagonal_matrix(plain(diagonal), Shape((*dims, dims[-1])))
 
 
 @tflite("MATRIX_SET_DIAG")
-def matrix_set_diag(c: TensorFlowContext, x: Shape, diagonal: Shape) -> Shape:
+def matrix_set_diag(c: TensorFlowContext, x: Value, diagonal: Value) -> PartialTensor:
     """[*B, M, N], [*B, min(M, N)] -> [*B, M, N]."""
-    return ranked(c, x, 2)
+    shape = ranked(c, x.shape, 2)
+    if x.elements is None or diagonal.elements is None or list(diagonal.shape) != _diagonal_sizes(shape):
+        return PartialTensor(x.dtype, shape, None)
+    return replace_diagonal(x, diagonal, shape)
+
+
+def _diagonal_sizes(matrices: Shape) -> list[DimSize]:
+    *batch, rows, columns = matrices
+    return [*batch, minimum(rows, columns)]
 
 
 @tflite("RFFT2D")

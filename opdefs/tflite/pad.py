@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.contents.elements import known_dims, known_ints, move_elements
+from opdefs.rules.contents.elements import Elements, known_dims, known_ints, move_elements
 from opdefs.rules.operands import require_single
 from opdefs.rules.padding import pad_elements
 from opdefs.rules.reshaping import shape_of_sizes
@@ -58,7 +58,18 @@ def mirror_pad(c: TensorFlowContext, x: Value, paddings: Value, *, mode: str = "
             if amount is not None:
                 c.at_least(size, amount + border, f"axis {axis} is too short for a reflection of that length")
     sizes = enumerate(zip(x.shape, pairs, strict=True))
-    return PartialTensor(x.dtype, Shape(_padded(c, d, pair, axis) for axis, (d, pair) in sizes), None)
+    shape = Shape(_padded(c, d, pair, axis) for axis, (d, pair) in sizes)
+    known = known_ints(paddings)
+    if known is None or x.elements is None or not x.shape.dims:
+        return PartialTensor(x.dtype, shape, None)
+
+    def reflect(array: Elements) -> Elements:
+        import numpy as np
+
+        amounts = list(zip(known[::2], known[1::2], strict=True))
+        return np.pad(array, amounts, "reflect" if border else "symmetric")
+
+    return move_elements(x, shape, reflect)
 
 
 @tflite("DILATE")
@@ -164,9 +175,13 @@ def _positive_block(c: TensorFlowContext, block_size: int) -> None:
 
 
 @tflite("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
-def resize_image(c: TensorFlowContext, x: Shape, size: Value) -> Shape:
+def resize_image(
+    c: TensorFlowContext, x: Shape, size: Value, *, align_corners: bool = False, half_pixel_centers: bool = False
+) -> Shape:
     """[N, H, W, C], size [2] -> [N, *size, C]."""
     batch, _, _, channels = c.require_rank(x, 4)
     c.merge(c.require_rank(size.shape, 1, "the size")[0], 2, "the size must be two numbers")
     wanted = known_dims(size) or (None, None)
+    if c.op_def.name == "RESIZE_BILINEAR" and align_corners and half_pixel_centers and None not in wanted:
+        c.fail("align_corners and half_pixel_centers exclude each other")
     return Shape((batch, *shape_of_sizes(c, wanted, "resize"), channels))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from opdefs.rules.contents.constants import number_of
 from opdefs.rules.contents.elements import known_ints, name_scalar
 from opdefs.rules.contents.ordering import extreme_positions
-from opdefs.rules.reduction import reduce_elements, reduce_unknown_axes, reduced_shape
+from opdefs.rules.contents.segments import reduce_rows
+from opdefs.rules.reduction import IDENTITIES, reduce_elements, reduce_group, reduce_unknown_axes, reduced_shape
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.unknowns import cover_dim
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.segment import segments as sorted_segments
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, output_type, plain, ranked, refusing, single
+from opdefs.tflite.operands import axis_of, not_empty, output_type, plain, ranked, refusing, single
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -50,14 +52,12 @@ def arg_extreme(c: TensorFlowContext, x: Value, axis: Value) -> PartialTensor:
         dims = (cover_dim(c, x.shape[at : at + 2], f"axis.{at}") for at in range(rank - 1))
         return PartialTensor(None, Shape(dims), None)
     at = axis_of(c, known, rank)
+    not_empty(c, [x.shape[at]], "the axis must not be empty")
     shape = reduced_shape(x.shape, {at}, False)
     if x.elements is None:
         return PartialTensor(None, shape, None)
     positions = extreme_positions(c, x, at, shape, largest=c.op_def.name == "ARG_MAX")
     return PartialTensor(output_type(c), shape, positions)
-
-
-_segment_sum = refusing(sorted_segments)
 
 
 @tflite("SEGMENT_SUM")
@@ -68,18 +68,22 @@ def segment_sum(c: TensorFlowContext, data: Value, ids: Value) -> PartialTensor:
     known = known_ints(ids)
     if known is not None and any(b - a not in (0, 1) for a, b in zip((0, *known), known, strict=False)):
         c.fail("the ids must be sorted, without gaps", list(known))
-    result = _segment_sum(c, PartialTensor(data.dtype, data.shape, None), ids)
-    assert isinstance(result, PartialTensor)
-    return result
+    shape = refusing(sorted_segments)(c, PartialTensor(data.dtype, data.shape, None), ids)
+    assert isinstance(shape, PartialTensor)
+    if data.elements is None or known is None:
+        return shape
+    return reduce_rows(
+        data, known, shape.shape, lambda column: reduce_group(c, data.dtype, "Sum", column), number_of(data.dtype, 0)
+    )
 
 
 @tflite("UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_MIN", "UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_SUM")
-def unsorted_segments(c: TensorFlowContext, data: Shape, ids: Value, count: Value) -> Shape:
+def unsorted_segments(c: TensorFlowContext, data: Value, ids: Value, count: Value) -> PartialTensor:
     """[*N, *S], ids [*N], count [] -> [count, *S]."""
-    lead = len(ids.shape)
-    if lead > len(data):
-        c.fail("the ids must not have more axes than the data", ids.shape, data)
-    for axis, (a, b) in enumerate(zip(ids.shape, data, strict=False)):
+    lead, dims = len(ids.shape), data.shape
+    if lead > len(dims):
+        c.fail("the ids must not have more axes than the data", ids.shape, dims)
+    for axis, (a, b) in enumerate(zip(ids.shape, dims, strict=False)):
         c.merge(a, b, f"axis {axis} of ids and data must be equal")
     single(c, count, "the number of segments")
     known, numbers = known_ints(count), known_ints(ids)
@@ -88,4 +92,9 @@ def unsorted_segments(c: TensorFlowContext, data: Shape, ids: Value, count: Valu
     size = scalar_size_or_fresh(c, count, "segments")
     if numbers:
         c.at_least(size, max(numbers) + 1, "the number of segments must be larger than each id")
-    return Shape((size, *data[lead:]))
+    shape = Shape((size, *dims[lead:]))
+    operation = c.op_def.name.removeprefix("UNSORTED_SEGMENT_").capitalize()
+    if data.elements is None or numbers is None or operation not in IDENTITIES:
+        return PartialTensor(data.dtype, shape, None)
+    empty = number_of(data.dtype, int(operation == "Prod"))
+    return reduce_rows(data, numbers, shape, lambda column: reduce_group(c, data.dtype, operation, column), empty)

@@ -109,6 +109,8 @@ def reverse_sequence(
         c.fail("seq_dim and batch_dim must be different axes", seq_dim, batch_dim)
     c.merge(count, x.shape[batch_dim], "seq_lengths must have one value for each item of the batch")
     lengths, size = known_ints(seq_lengths), x.shape[seq_dim]
+    if lengths:  # the kernel compares the first one alone
+        c.at_least(size, lengths[0], "the axis must be at least as long as the reversed part")
     if x.elements is None or lengths is None or not isinstance(size, int) or max(lengths, default=0) > size:
         return PartialTensor(x.dtype, x.shape, None)
     return reverse_parts(x, lengths, batch_dim, seq_dim)

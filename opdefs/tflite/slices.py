@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import attrs
 
-from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.contents.elements import Elements, element_array, known_dims, known_ints, move_elements
 from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.parts import HUGE, slice_axes
 from opdefs.tf.context import TensorFlowContext
@@ -87,17 +87,17 @@ def strided_slice(
     count = _entry_count(c, begin, end, strides)
     begins, ends, steps = (known_dims(v) or (None,) * count for v in (begin, end, strides))
     plan = _plan(len(x.shape), count, masks)
-    kept = [along for along in plan if not along.is_new]
-    ranges = [_range(c, along, begins, ends, steps, masks) for along in kept]
-    axes = range(len(kept))
+    own_axes = [along for along in plan if not along.is_new]
+    ranges = [_range(c, along, begins, ends, steps, masks) for along in own_axes]
+    axes = range(len(own_axes))
     part = slice_axes(
         c, x, axes, [r[0] for r in ranges], [r[1] for r in ranges], [r[2] for r in ranges], as_python=True
     )
     sizes = list(part.shape)
     if masks.offset:
-        sizes = [_stated_size(c, along, size, ends, steps, masks) for along, size in zip(kept, sizes, strict=True)]
+        sizes = [_stated_size(c, along, size, ends, steps, masks) for along, size in zip(own_axes, sizes, strict=True)]
         part = PartialTensor(x.dtype, Shape(sizes), None)
-    return _place(part, plan, masks)
+    return _with_new_axes(part, plan, masks)
 
 
 def _entry_count(c: TensorFlowContext, *vectors: PartialTensor) -> int:
@@ -185,7 +185,7 @@ def _stated_size(
     return ceildiv(end, step)
 
 
-def _place(part: PartialTensor, plan: Sequence[_Along], masks: SliceMasks) -> PartialTensor:
+def _with_new_axes(part: PartialTensor, plan: Sequence[_Along], masks: SliceMasks) -> PartialTensor:
     """The part of the input with new axes, and without dropped ones."""
     sizes = iter(part.shape)
     full: list[DimSize] = []
@@ -202,13 +202,35 @@ def _place(part: PartialTensor, plan: Sequence[_Along], masks: SliceMasks) -> Pa
 
 
 @tflite("DYNAMIC_UPDATE_SLICE", in_place=(0,))
-def dynamic_update_slice(c: TensorFlowContext, x: Shape, update: Shape, start: Shape) -> Shape:
-    """[*S], [*T] not larger, [R] -> [*S]."""
-    rank = len(c.require_rank(update, len(x), "the update"))
-    c.merge(c.require_rank(start, 1, "the start")[0], rank, "the start must have one value for each axis")
-    for axis, (part, size) in enumerate(zip(update, x, strict=True)):
+def dynamic_update_slice(c: TensorFlowContext, x: Value, update: Value, start: Value) -> PartialTensor:
+    """[*S], [*T] not larger, [R] -> [*S]; the start is moved so that the update lies inside."""
+    rank = len(c.require_rank(update.shape, len(x.shape), "the update"))
+    c.merge(c.require_rank(start.shape, 1, "the start")[0], rank, "the start must have one value for each axis")
+    for axis, (part, size) in enumerate(zip(update.shape, x.shape, strict=True)):
         c.at_most(part, size, f"the update must not be larger than axis {axis}")
-    return x
+<<<<<<< HEAD
+    first, written = known_ints(start), element_array(update)
+    if first is None or written is None or x.elements is None:
+=======
+    first, new = known_ints(start), element_array(update)
+    if first is None or new is None or x.elements is None:
+>>>>>>> tflops
+        return PartialTensor(x.dtype, x.shape, None)
+
+    def write(array: Elements) -> Elements:
+        result = array.copy()
+<<<<<<< HEAD
+        ends = zip(first, array.shape, written.shape, strict=True)
+        starts = [min(max(at, 0), size - length) for at, size, length in ends]
+        result[tuple(slice(at, at + length) for at, length in zip(starts, written.shape, strict=True))] = written
+=======
+        ends = zip(first, array.shape, new.shape, strict=True)
+        starts = [min(max(at, 0), size - length) for at, size, length in ends]
+        result[tuple(slice(at, at + length) for at, length in zip(starts, new.shape, strict=True))] = new
+>>>>>>> tflops
+        return result
+
+    return move_elements(x, x.shape, write)
 
 
 @tflite("STABLEHLO_DYNAMIC_UPDATE_SLICE", in_place=(0,))

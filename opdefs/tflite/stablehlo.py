@@ -69,13 +69,12 @@ def stablehlo_pad(
     if not len(edge_padding_low) == len(edge_padding_high) == len(interior_padding) == rank:
         c.fail("each axis must have three paddings", edge_padding_low)
     amounts = zip(x, edge_padding_low, edge_padding_high, interior_padding, strict=True)
-    return Shape(_padded_size(c, *axis) for axis in amounts)
-
-
-def _padded_size(c: TensorFlowContext, size: DimSize, low: int, high: int, interior: int) -> DimSize:
-    inner = maximum(size - 1, 0) * interior if c.prove_le(1, size) is not True else (size - 1) * interior
-    total = size + inner + low + high
-    return total if c.prove_le(0, total) is True else maximum(total, 0)
+    dims = [size + maximum(size - 1, 0) * interior + low + high for size, low, high, interior in amounts]
+    if any(c.prove_le(d, 0) is True for d in dims):
+        return Shape((0,) * rank)  # the kernel empties all axes
+    if all(c.prove_le(1, d) is True for d in dims):
+        return Shape(dims)
+    return Shape(c.fresh_at_most(maximum(d, 0), f"pad.{axis}") for axis, d in enumerate(dims))
 
 
 @tflite("STABLEHLO_REDUCE_WINDOW", labels={"body_subgraph_index": "body"})

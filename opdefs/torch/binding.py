@@ -7,7 +7,7 @@ has several lists of tensors as its variadic input: `lengths` are their numbers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import attrs
 
@@ -21,6 +21,7 @@ LENGTHS, NUMBERS = "lengths", "numbers"
 """The attributes with the lengths of lists of tensors, and with the names of parameters that are numbers of Python."""
 
 _UNNAMED = "argument"
+_PASS = NodeKind("aten.alias.default", "", {"self": InputReference(0)})
 Order = tuple[int | None, ...]
 """The positions of the inputs of a rule among the inputs of the file; None for an absent one."""
 
@@ -34,7 +35,7 @@ def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
     """The graph with the inputs of each node in the order of the parameters of its rule; see the module."""
     bound: dict[NodeKind, tuple[NodeKind, Order]] = {}
     nodes = []
-    for node in graph.nodes:
+    for node in _without_tokens(graph.nodes):
         if node.kind not in bound:
             op_def = lookup(node.op)
             bound[node.kind] = bind_kind(
@@ -47,6 +48,21 @@ def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
         inputs = tuple(["" if position is None else node.inputs[position] for position in order])
         nodes.append(Node(kind, inputs, node.outputs, node.name))
     return attrs.evolve(graph, nodes=nodes)
+
+
+def _without_tokens(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes, with the operator that is called in place of each call with a token, which passes to the next call."""
+    for node in nodes:
+        operator = node.kind.attrs.get(f"{_UNNAMED}1") if node.op == "higher_order.with_effects" else None
+        token = node.kind.attrs.get(f"{_UNNAMED}0")
+        if not isinstance(operator, str) or not isinstance(token, InputReference) or not node.outputs:
+            yield node
+            continue
+        rest = [value for name, value in node.kind.attrs.items() if name not in (f"{_UNNAMED}0", f"{_UNNAMED}1")]
+        attributes = {f"{_UNNAMED}{at}": value for at, value in enumerate(rest)}
+        yield Node(_PASS, (node.inputs[token.input],), node.outputs[:1], f"{node.name}.token")
+        called = NodeKind(operator.removeprefix("torch.ops."), node.kind.domain, attributes)
+        yield Node(called, node.inputs, node.outputs[1:], node.name)
 
 
 def bind_kind(kind: NodeKind, rule: Rule | None, count: int) -> tuple[NodeKind, Order]:

@@ -10,8 +10,8 @@ from opdefs.rules.numbers import read_dim, read_int
 from opdefs.rules.operands import require_vector
 from opdefs.rules.unknowns import fresh_count, nonzero_count
 from opdefs.torch.dialect import torch
-from shapeinf.expr import DimSize
-from shapeinf.lattice import Shape, TensorType
+from shapeinf.expr import DimSize, maximum
+from shapeinf.lattice import ChosenIndices, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -20,7 +20,8 @@ def nonzero(c: InferenceContext, self: Value) -> TensorType:
     """[*S] -> [count, rank]: the positions of the elements that are not 0."""
     if self.shape.dims is None:
         return TensorType("int64", Shape((c.fresh("count"), c.fresh("rank"))))
-    return TensorType("int64", Shape((nonzero_count(c, self), len(self.shape))))
+    shape = Shape((nonzero_count(c, self), len(self.shape)))
+    return ChosenIndices("int64", shape, maximum(*self.shape)) if self.shape.dims else TensorType("int64", shape)
 
 
 @torch("aten.nonzero_static.default")
@@ -57,7 +58,7 @@ def unique(
     empty, values = Shape((0,)), Shape((count,))
     results = (
         TensorType(c.dtype(0), values),
-        TensorType("int64", self if return_inverse else empty),
+        ChosenIndices("int64", self, count) if return_inverse else TensorType("int64", empty),
         TensorType("int64", values if return_counts else empty),
     )
     return results[:2] if function_name(c.op_def.name) == "_unique" else results
@@ -75,7 +76,7 @@ def unique_slices(
     count = _distinct_count(c, dims[axis])
     return (
         TensorType(c.dtype(0), Shape((*dims[:axis], count, *dims[axis + 1 :]))),
-        TensorType("int64", Shape((dims[axis],))),
+        ChosenIndices("int64", Shape((dims[axis],)), count),
         TensorType("int64", Shape((count,))),
     )
 
@@ -120,8 +121,8 @@ def repeated_indices(c: InferenceContext, repeats: Value, *, output_size: object
     stated = read_dim(c, output_size, "output_size")
     dtype = "int32" if repeats.dtype == "int32" else "int64"
     if counts is not None and None not in counts:
-        return TensorType(dtype, Shape((sum(n for n in counts if n is not None),)))
-    return TensorType(dtype, Shape((c.fresh("total") if stated is None else stated,)))
+        return ChosenIndices(dtype, Shape((sum(n for n in counts if n is not None),)), repeats.shape[0])
+    return ChosenIndices(dtype, Shape((c.fresh("total") if stated is None else stated,)), repeats.shape[0])
 
 
 @torch("aten.multinomial.default")
@@ -136,4 +137,4 @@ def multinomial(c: InferenceContext, self: Shape, *, num_samples: object, replac
     c.at_least(count, 1, "num_samples must be at least 1")
     if not replacement:
         c.at_most(count, dims[-1], "without replacement, num_samples must be at most the number of weights")
-    return TensorType("int64", Shape((*dims[:-1], count)))
+    return ChosenIndices("int64", Shape((*dims[:-1], count)), dims[-1])

@@ -13,7 +13,7 @@ from opdefs.rules.numbers import read_dim, read_int
 from opdefs.torch.dialect import torch
 from opdefs.torch.operands import read_operand
 from shapeinf.expr import DimSize
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import ChosenIndices, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 _INT64_CODE = 4
@@ -118,7 +118,8 @@ def random_integers(c: InferenceContext, *, size: object, dtype: object = None) 
 @torch("aten.randperm.default", "aten.randperm.generator")
 def permutation(c: InferenceContext, *, n: object, dtype: object = None) -> TensorType:
     """[n]: the numbers below n in random order."""
-    return TensorType(_integer_type(c, dtype), Shape((_size(c, n, "n"),)))
+    size = _size(c, n, "n")
+    return ChosenIndices(_integer_type(c, dtype), Shape((size,)), size)
 
 
 _RANDOM = (

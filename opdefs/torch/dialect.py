@@ -7,6 +7,7 @@ import attrs
 from opdefs.pnnx.dialect import pnnx
 from opdefs.torch.binding import bind_graph
 from opdefs.torch.functions import OWN, function_table
+from opdefs.torch.traced_sizes import compute_sizes, may_hold_size
 from shapeinf.graph import Graph
 from shapeinf.ops import ArgDef, Dialect, OpDef, RuleIndex
 
@@ -19,6 +20,8 @@ def _schema(domain: str, op: str, version: int) -> OpDef | None:
     if entry is None or entry.function == OWN:
         known = torch.has_rule(domain, op)
         return OpDef(op, "torch", domain, inputs=_VALUES, outputs=_VALUES) if known else None
+    if entry.overload:
+        return torch.lookup(domain, entry.overload, version)
     function = pnnx.lookup("", entry.function, 1)
     return None if function is None else attrs.evolve(function, name=op, dialect="torch", by_name=False)
 
@@ -31,9 +34,11 @@ torch = Dialect(
     "torch",
     _schema,
     versioned=False,
-    costs=["opdefs.torch.costs", "opdefs.torch.layer_costs"],
+    costs=["opdefs.torch.costs", "opdefs.torch.layer_costs", "opdefs.torch.element_costs"],
     axes=["opdefs.torch.axis_rules", "opdefs.torch.layer_axes"],
     kernels={"executorch": "opdefs.executorch:executorch"},
     rule_index=RuleIndex("opdefs.torch"),
 )
 torch.connect = _connect
+torch.compute_sizes = compute_sizes
+torch.may_hold_size = may_hold_size

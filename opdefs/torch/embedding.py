@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from opdefs.rules.gathering import constrain_indices
 from opdefs.torch.dialect import torch
-from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice import Shape, TensorType, to_partial
 from shapeinf.ops import InferenceContext
 
 MAXIMUM = 2
@@ -31,6 +32,7 @@ def embedding_bag(
     """
     table = c.require_rank(weight.shape, 2, "weight")
     rows = c.require_rank(indices.shape, 1, "indices")
+    constrain_indices(c, to_partial(indices), table[0], from_end=False)
     first = c.require_rank(offsets.shape, 1, "offsets")
     if mode not in (0, 1, MAXIMUM):
         c.fail("mode must be 0 (sum), 1 (mean) or 2 (maximum)", mode)
@@ -40,6 +42,8 @@ def embedding_bag(
         c.merge(per_sample_weights, rows, "per_sample_weights must have one element for each index")
     if include_last_offset:
         c.at_least(first[0], 1, "offsets must have at least one element")
+    if mode == MAXIMUM and c.store.bounds(rows[0])[0] >= 1:
+        c.at_least(first[0], 1, "the maximum of indices requires at least one bag")
     bags = first[0] - 1 if include_last_offset else first[0]
     maxima = Shape((bags, table[1])) if mode == MAXIMUM else Shape((c.fresh("maxima"),))
     return (

@@ -1,6 +1,7 @@
 """The table of overloads that are functions of PNNX, which has torch's functions by their names in Python.
 
-A line of `functions.txt` is `OVERLOADS... = FUNCTION CHANGES...`; the function `.` is a rule of this package. A change
+A line of `functions.txt` is `OVERLOADS... = FUNCTION CHANGES...`; the function `.` is a rule of this package, and an
+overload such as `aten.abs.default` has the rule of that one, which is the same function under another name. A change
 `size=shape` names the parameter of an argument whose name differs, `-memory_format` is an argument without influence on
 types and contents. The line `* = CHANGES...` lists those for all overloads.
 """
@@ -26,6 +27,11 @@ class FunctionEntry(NamedTuple):
     function: str
     renamed: Mapping[str, str]
     omitted: frozenset[str]
+
+    @property
+    def overload(self) -> str:
+        """The overload that is the same function; empty where there is none."""
+        return self.function if self.function.startswith("aten.") else ""
 
 
 @attrs.frozen

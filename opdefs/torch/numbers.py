@@ -13,6 +13,7 @@ from opdefs.rules.contents.elements import logical_not, to_dim
 from opdefs.rules.contents.logic import compare
 from opdefs.torch.dialect import torch
 from opdefs.torch.operands import read_operand
+from shapeinf.expr import Dimension, DimSize, constant_divisor, exact_quotient
 from shapeinf.lattice import SCALAR, Condition, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -49,11 +50,32 @@ def arithmetic_of_numbers(
     operands = [read_operand(c, a, a_, "a", ("a",))]
     if b is not None or b_ is not None:
         operands.append(read_operand(c, b, b_, "b", ("b",)))
-    if name in ("floor_divide", "remainder") and all(operand.value.elements == (0,) for operand in operands):
+    if name in ("floor_divide", "remainder") and operands[1].value.elements == (0,):
         # The program fails here; eager torch may run, if the size that the quotient stands for was known to it.
-        c.store.add_disjunction("0 // 0 is another known size", c.source("the program divides 0 by 0"))
-        raise c.unknowable("the program divides 0 by 0")
+        c.store.add_disjunction("the quotient is another known size", c.source("the program divides by 0"))
+        raise c.unknowable("the program divides by 0")
+    if name == "floor_divide":
+        quotient = _symbolic_quotient(c, *(to_dim(o.value.elements[0]) if o.value.elements else None for o in operands))
+        if quotient is not None:
+            return PartialTensor("int64", SCALAR, (quotient,))
     return contents(c, name, result_type(c, name, tuple(operands)), SCALAR, tuple(operands))
+
+
+def _symbolic_quotient(c: InferenceContext, a: DimSize | None, b: DimSize | None) -> DimSize | None:
+    """`a // b` for a size that may be 0: 8 for `n // (n // 8)` where 8 divides n, else an unknown. None for others.
+
+    The program does not run where `b` is 0, so that the quotient of a multiple `a == k*b` is k in each run.
+    """
+    if a is None or not isinstance(b, Dimension) or c.prove_le(0, b) is not True:
+        return None
+    factor, divisor = exact_quotient(a, b), constant_divisor(b)
+    if isinstance(factor, int):
+        return factor
+    if divisor is not None and c.store.prove_eq(a, divisor * b) is True:
+        return divisor
+    if c.prove_le(1, b) is True:
+        return a // b
+    return c.fresh("quotient", 0 if c.prove_le(0, a) is True else None)  # later nodes may show that 8 divides n
 
 
 @torch(*(f"_operator.{name}" for name in COMPARISONS))
@@ -111,7 +133,7 @@ def number_as_float(c: InferenceContext, a: Value) -> PartialTensor:
     return convert(c, a, "float64")
 
 
-@torch("aten.item.default", "aten._local_scalar_dense.default")
+@torch("aten.item.default", "prims.item.default", "aten._local_scalar_dense.default")
 def number_of_tensor(c: InferenceContext, self: Value) -> PartialTensor:
     """The only element of a tensor as a number of Python; data decides it where it is not known."""
     if self.shape.dims:
@@ -178,7 +200,12 @@ def bound_number(
     return ()
 
 
-@torch("aten._assert_async.default", "aten._assert_async.msg", "aten._assert_tensor_metadata.default")
+@torch(
+    "aten._assert_async.default",
+    "aten._assert_async.msg",
+    "aten._assert_tensor_metadata.default",
+    "aten._print.default",
+)
 def no_requirement(c: InferenceContext, *values: Value) -> tuple[()]:
     """A check of contents, or of what types state already; without outputs."""
     return ()

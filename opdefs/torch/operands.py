@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.expression_types import Form, Operand
+from collections.abc import Iterable
+
+from opdefs.pnnx.expression_types import Form, Operand, promotable
+from opdefs.pnnx.promotion import promote
 from shapeinf.lattice import SCALAR, PartialTensor
 from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext
@@ -20,3 +23,18 @@ def read_operand(
     if not isinstance(literal, (bool, int, float, complex)):
         c.fail(f"{name} must be a tensor or a number", literal)
     return Operand(PartialTensor(NUMBER_TYPES[type(literal)], SCALAR, (literal,)), Form.NUMBER)
+
+
+def promoted_type(operands: Iterable[Operand]) -> str | None:
+    """The common element type; None if it is unknown."""
+    return promote(*map(promotable, operands), tensors_only=True)
+
+
+def is_in_place(op: str) -> bool:
+    """Whether an overload writes into its first operand, which keeps its type.
+
+    >>> is_in_place("aten.add_.Tensor"), is_in_place("aten.add.Tensor"), is_in_place("aten.__and__.Tensor")
+    (True, False, False)
+    """
+    name = op.split(".")[1]
+    return name.endswith("_") and not name.endswith("__")

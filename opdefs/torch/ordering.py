@@ -8,7 +8,7 @@ from opdefs.pnnx.operands import require_kind
 from opdefs.rules.numbers import read_dim, read_int
 from opdefs.rules.reduction import reduced_shape
 from opdefs.torch.dialect import torch
-from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice import ChosenIndices, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 _ORDERED = "complex numbers have no order"
@@ -22,9 +22,15 @@ def _require_real(c: InferenceContext) -> None:
 def sort(c: InferenceContext, self: Shape, *, dim: object = -1) -> tuple[TensorType, TensorType]:
     """[*S] -> the sorted elements [*S] along an axis, and their indices [*S]."""
     _require_real(c)
-    if self.dims is not None:
-        read_axis(c, dim, len(self))
-    return TensorType(c.dtype(0), self), TensorType("int64", self)
+    return TensorType(c.dtype(0), self), _indices(c, self, self, dim)
+
+
+def _indices(c: InferenceContext, shape: Shape, x: Shape, dim: object) -> TensorType:
+    """Indices of elements along an axis of a tensor of the shape `x`."""
+    if x.dims is None:
+        return TensorType("int64", shape)
+    axis = read_axis(c, dim, len(x))
+    return ChosenIndices("int64", shape, x.dims[axis] if x.dims else 1)
 
 
 @torch("aten.argsort.default", "aten.argsort.stable")
@@ -77,7 +83,7 @@ def kthvalue(
         size = self.dims[read_axis(c, dim, len(self))] if self.dims else 1
         c.at_least(rank, 1, "k must be at least 1")
         c.at_most(rank, size, "k must be at most the size of the axis")
-    return TensorType(c.dtype(0), shape), TensorType("int64", shape)
+    return TensorType(c.dtype(0), shape), _indices(c, shape, self, dim)
 
 
 @torch("aten.median.dim", "aten.nanmedian.dim", "aten.mode.default")
@@ -87,7 +93,7 @@ def typical_of_axis(
     """[*A, d, *B] -> the median or most frequent elements [*A, *B] along an axis, and their indices."""
     _require_real(c)
     shape = _without_axis(c, self, dim, keepdim)
-    return TensorType(c.dtype(0), shape), TensorType("int64", shape)
+    return TensorType(c.dtype(0), shape), _indices(c, shape, self, dim)
 
 
 @torch("aten.median.default", "aten.nanmedian.default")
@@ -173,11 +179,12 @@ def searchsorted(
         return TensorType(dtype, self)
     if not sorted_sequence.dims:
         c.fail("sorted_sequence must have rank 1 or more")
+
     if len(sorted_sequence) > 1:
         c.same_rank(sorted_sequence, self)
         for at in range(len(self) - 1):
             c.merge(sorted_sequence[at], self[at], f"axis {at} of the values must have the size of sorted_sequence")
-    return TensorType(dtype, self)
+    return ChosenIndices(dtype, self, sorted_sequence[-1] + 1)
 
 
 @torch("aten.bucketize.Tensor", "aten.bucketize.Scalar")
@@ -190,9 +197,10 @@ def bucketize(
     out_int32: bool = False,
 ) -> TensorType:
     """[*S], a vector of boundaries -> [*S]: the number of the bucket of each element."""
-    if boundaries is not None:
-        c.require_rank(boundaries, 1, "boundaries")
-    return TensorType("int32" if out_int32 else "int64", Shape(()) if self is None else self)
+    dtype, shape = "int32" if out_int32 else "int64", Shape(()) if self is None else self
+    if boundaries is None:
+        return TensorType(dtype, shape)
+    return ChosenIndices(dtype, shape, c.require_rank(boundaries, 1, "boundaries")[0] + 1)
 
 
 @torch("aten.histc.default")

@@ -9,6 +9,7 @@ from opdefs.pnnx.frames import Frames, stft
 from opdefs.pnnx.names import function_name
 from opdefs.pnnx.operands import require_kind
 from opdefs.pnnx.promotion import promote, to_float
+from opdefs.pnnx.spectral import leave_empty_undecided
 from opdefs.pnnx.splits import tensor_split
 from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.contents.progressions import reshape_elements
@@ -212,6 +213,7 @@ def transform(
     """[*S] -> [*S]; one-sided frequencies along the last axis of `dim`, or `last_dim_size` elements."""
     axes = c.axes(read_ints(c, dim, "dim"), len(self))
     sizes, dtype = list(self), complex_type(c.dtype(0))
+    leave_empty_undecided(c, [d for i, d in enumerate(self) if i not in axes])
     for axis in axes:
         c.at_least(sizes[axis], 1, "a transform requires at least one element along each of its axes")
     if function_name(c.op_def.name) == "_fft_c2r":

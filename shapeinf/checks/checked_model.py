@@ -9,6 +9,7 @@ from math import inf
 from shapeinf.checks.changes import integers_in
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
+from shapeinf.contract.conditions import DimCondition, read_guards
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
@@ -21,7 +22,6 @@ from shapeinf.formats import FORMATS
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import UNUSED, DeclaredType, Graph, Node
 from shapeinf.guards import GuardReport, examine_guards
-from shapeinf.guards.conditions import DimCondition, read_guards
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property

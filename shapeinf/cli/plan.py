@@ -12,8 +12,10 @@ from shapeinf.cli.options import Lifetimes, json_option, lifetime_options
 from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.memory.planning import PLANNERS, load_plan, save_plan
+from shapeinf.memory import Memory
+from shapeinf.memory.planning import PLANNERS, Plan, load_plan, save_plan
 from shapeinf.report.plan_report import PlanCheck, plan_check_lines, plan_lines
+from shapeinf.texts import exact_bytes
 
 
 class _PlanCommand(SectionedCommand):
@@ -51,7 +53,15 @@ class _PlanCommand(SectionedCommand):
     show_default=True,
     help="The number of listed slots, the largest ones; OUT and JSON have all.",
 )
-@output_option("Write the plan to OUT: JSON where it ends in .json, else minimalloc's CSV.")
+@click.option(
+    "--format",
+    "written",
+    type=click.Choice(["plan", "offline"]),
+    default="plan",
+    show_default=True,
+    help="What OUT is: the plan, or with --runtime tflite-micro a copy of MODEL with the offsets for its interpreter.",
+)
+@output_option("Write the plan to OUT: JSON where it ends in .json, else minimalloc's CSV; see --format.")
 @json_option
 def plan(
     model: str,
@@ -60,6 +70,7 @@ def plan(
     planner: str | None,
     alignment: int | None,
     top: int,
+    written: str,
     output: str | None,
     json_wanted: bool,
 ) -> None:
@@ -72,18 +83,33 @@ def plan(
     --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(output=output)
+    if written == "offline" and (lifetimes.runtime != "tflite-micro" or output is None):
+        raise click.UsageError("--format offline needs --runtime tflite-micro and --output")
     with readable_errors():
         result = options.infer(model)
         memory = lifetimes.memory(result)
         placed = memory.plan(planner=planner, alignment=alignment)
         if output is not None:
             with saving(output):
-                save_plan(placed, output)
+                _save(memory, placed, output, planner if written == "offline" else None, written)
         if json_wanted:
             echo_json(placed)
         else:
             echo(*plan_lines(placed, result, memory, top))
     fail_on(note_errors(model, result.diagnostics) or placed.unplaced)
+
+
+def _save(memory: Memory, placed: Plan, output: str, planner: str | None, written: str) -> None:
+    """Write the plan, or a copy of the model with offsets for the interpreter."""
+    if written == "plan":
+        save_plan(placed, output)
+        return
+    from shapeinf.memory.runtimes.tflite_micro.arena_memory import TfliteMicroMemory
+
+    assert isinstance(memory, TfliteMicroMemory)
+    offline = memory.save_offline(output, planner=planner or "best")
+    by_interpreter = exact_bytes(offline.greedy_head)
+    echo(f"{output}: head {exact_bytes(offline.head)} by {offline.planner}, by the interpreter {by_interpreter}")
 
 
 @click.command(cls=SectionedCommand, epilog="Example: shapeinf plan verify plan.json --model model.onnx")

@@ -10,9 +10,13 @@ from shapeinf.cli.sections import RUNTIME, section_options
 
 if TYPE_CHECKING:
     from shapeinf.memory.runtimes.executorch.options import ExecuTorchOptions
+    from shapeinf.memory.runtimes.litert.options import LiteRtOptions
     from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+    from shapeinf.memory.runtimes.tflite_micro.options import TfliteMicroOptions
 
-RUNTIMES = ["executorch", "onnxruntime"]
+    RuntimeOptions = ExecuTorchOptions | LiteRtOptions | OnnxRuntimeOptions | TfliteMicroOptions
+
+RUNTIMES = ["executorch", "litert", "litert-xnnpack", "onnxruntime", "tflite-micro"]
 LEVELS = ["off", "basic", "extended", "all"]
 """As the modules of `memory.runtimes` have them, whose import takes time."""
 
@@ -23,11 +27,19 @@ RUNTIME_OPTIONS = (
         "--runtime",
         type=click.Choice(RUNTIMES),
         help="Count what this runtime allocates. onnxruntime: a run, with temporaries of kernels. executorch: the "
-        "arena that it plans for upper bounds.",
+        "arena that it plans for upper bounds. litert, litert-xnnpack and tflite-micro: the arena at the sizes of "
+        "--bind.",
     ),
-    _option("--no-reuse", is_flag=True, help="Values use no free memory of others (executorch: `naive`)."),
     _option(
-        "--threads", type=click.IntRange(min=1), metavar="N", help="onnxruntime: the threads in a kernel, by default 1."
+        "--no-reuse",
+        is_flag=True,
+        help="Values use no free memory of others (executorch: `naive`; litert: all tensors are preserved).",
+    ),
+    _option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="onnxruntime, litert: the threads in a kernel, by default 1.",
     ),
     _option("--no-pattern", is_flag=True, help="onnxruntime: later runs do not place their buffers in one block."),
     _option("--no-arena", is_flag=True, help="onnxruntime: no arena takes regions of memory from the system."),
@@ -49,14 +61,17 @@ RUNTIME_OPTIONS = (
 )
 OPTIONS_OF = {
     "executorch": ("no_reuse", "caller_inputs", "caller_outputs"),
+    "litert": ("no_reuse", "threads"),
+    "litert-xnnpack": ("threads",),
     "onnxruntime": ("no_reuse", "threads", "no_pattern", "no_arena", "no_prepacking", "optimized", "optimize"),
+    "tflite-micro": (),
 }
 """The options that each runtime has, besides `--runtime`."""
 
 
 def read_runtime_options(
     arguments: dict[str, Any],
-) -> tuple[str | None, ExecuTorchOptions | OnnxRuntimeOptions | None]:
+) -> tuple[str | None, RuntimeOptions | None]:
     """Take the options of a runtime out of the arguments of a command. Raises UsageError for those of another."""
     runtime = arguments.pop("runtime")
     names = dict.fromkeys(name for listed in OPTIONS_OF.values() for name in listed)
@@ -67,7 +82,15 @@ def read_runtime_options(
             raise click.UsageError(f"--{name.replace('_', '-')} needs --runtime {owners}")
     if runtime is None:
         return None, None
-    return runtime, _executorch_options(values) if runtime == "executorch" else _onnxruntime_options(values)
+    return runtime, _options_of(runtime, values)
+
+
+def _options_of(runtime: str, values: dict[str, Any]) -> RuntimeOptions | None:
+    if runtime == "executorch":
+        return _executorch_options(values)
+    if runtime == "onnxruntime":
+        return _onnxruntime_options(values)
+    return _tflite_options(values) if OPTIONS_OF[runtime] else None
 
 
 def _executorch_options(values: dict[str, Any]) -> ExecuTorchOptions:
@@ -78,6 +101,12 @@ def _executorch_options(values: dict[str, Any]) -> ExecuTorchOptions:
         inputs=not values["caller_inputs"],
         outputs=not values["caller_outputs"],
     )
+
+
+def _tflite_options(values: dict[str, Any]) -> LiteRtOptions:
+    from shapeinf.memory.runtimes.litert.options import LiteRtOptions
+
+    return LiteRtOptions(threads=values["threads"] or 1, sharing=not values["no_reuse"])
 
 
 def _onnxruntime_options(values: dict[str, Any]) -> OnnxRuntimeOptions:

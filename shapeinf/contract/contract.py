@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from threading import RLock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
 from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_html, contract_lines, contract_text
@@ -21,12 +21,16 @@ from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
+from shapeinf.formats import FORMATS
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
+
+if TYPE_CHECKING:
+    from shapeinf.contract.traced import Trace
 
 STEPS_PER_RUN = 1000
 """The cost of an inference at other sizes, in steps of a budget, without its nodes."""
@@ -140,12 +144,19 @@ class Contract:
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes of dims; names that are no identifiers go into the mapping.
 
-        The graph is inferred again with these sizes, so that every constraint is checked. Raises UnknownNameError for a
-        dim that no input has.
+        The graph is inferred again with these sizes, so that every constraint is checked. For a traced program, the
+        answer is that of the module that was traced: see `contract.traced`. Raises UnknownNameError for a dim that no
+        input has.
         """
         binding = as_sizes({**(sizes or {}), **more})
         with pause_garbage_collection():
-            return self._contract_for(binding)._check(binding)
+            contract = self._contract_for(binding)
+            return contract._check(binding, contract._trace)
+
+    def check_program(self, sizes: Mapping[str, int]) -> Answer:
+        """As `check`, about a traced program itself."""
+        with pause_garbage_collection():
+            return self._contract_for(sizes)._check(sizes)
 
     def _contract_for(self, sizes: Mapping[str, int]) -> Contract:
         """The contract of the inference that holds for these sizes."""
@@ -157,12 +168,24 @@ class Contract:
         inference = self._contract_for(sizes)._infer(sizes) if sizes else self._inference
         return self if isinstance(inference, Answer) else Contract(inference, self.work)
 
-    def _check(self, sizes: Mapping[str, int]) -> Answer:
+    @cached_property
+    def _trace(self) -> Trace | None:
+        inputs = FORMATS.input_guards(self._inference.compiled.graph)
+        if inputs is None:
+            return None
+        from shapeinf.contract.traced import Trace  # reading guards needs the solver
+
+        return Trace(inputs, self._inference)
+
+    def _check(self, sizes: Mapping[str, int], trace: Trace | None = None) -> Answer:
         if self._schema_violations:
             return Answer(False, self._schema_violations)
-        inference = self._infer(sizes)
+        inference = self._infer(sizes, trace=trace)
         if isinstance(inference, Answer):
             return inference
+        guard = None if trace is None else trace.checked_guard(inference)
+        if guard is not None:
+            return Answer(None, (f"the exported module may have checked {guard.text}",))
         if any(not step.operation.known for step in inference.compiled.steps):
             return Answer(None, ("an operator without a rule may have preconditions",))
         bound = Contract(inference, self.work)
@@ -176,7 +199,9 @@ class Contract:
         """Why no runtime loads the model, whatever its sizes; see `SchemaViolations`."""
         return tuple(_format_diagnostic(violation.diagnostic) for violation in SchemaViolations(self._inference))
 
-    def _infer(self, sizes: Mapping[str, int], budget: Budget | None = None) -> Inference | Answer:
+    def _infer(
+        self, sizes: Mapping[str, int], budget: Budget | None = None, trace: Trace | None = None
+    ) -> Inference | Answer:
         """The inference with these sizes; or the answer, where a constraint is violated, or may be."""
         store = self._inference.initial_store.copy()
         try:
@@ -188,7 +213,9 @@ class Contract:
         broken = list(violations(inference))
         errors = tuple(_format_diagnostic(diagnostic) for diagnostic, certain in broken if certain)
         if errors:
-            return Answer(False, errors)
+            failed = [diagnostic.node for diagnostic, certain in broken if certain]
+            guard = None if trace is None else trace.excusing_guard(inference, failed)
+            return Answer(False, errors) if guard is None else Answer(None, (f"without {guard.text}: {errors[0]}",))
         if broken:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))
         return inference

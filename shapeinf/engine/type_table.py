@@ -12,6 +12,7 @@ from itertools import islice
 from shapeinf.expr import Dimension
 from shapeinf.lattice import (
     BroadcastAxes,
+    ChosenIndices,
     HandleType,
     PartialTensor,
     Progression,
@@ -201,6 +202,8 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
         return _handle_symbols(old, symbols)
     if isinstance(old, BroadcastAxes):
         return symbols.union(*(d.symbols() for d in (*old.sizes, *old.others) if isinstance(d, Dimension)))
+    if isinstance(old, ChosenIndices):
+        return symbols | old.size.symbols() if isinstance(old.size, Dimension) else symbols
     if isinstance(old, Progression):
         return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
     if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):

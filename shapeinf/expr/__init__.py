@@ -17,7 +17,7 @@ Three operators of a `Dimension` need a later file: `//`, text, and a sum past t
 """
 
 from shapeinf.expr.dimension import Dimension, DimSize, Scope
-from shapeinf.expr.division import ceildiv, exact_quotient
+from shapeinf.expr.division import ceildiv, constant_divisor, exact_quotient
 from shapeinf.expr.evaluation import evaluate, substitute
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.expr.interval import Interval, interval
@@ -32,6 +32,7 @@ __all__ = [
     "Scope",
     "axis_label",
     "ceildiv",
+    "constant_divisor",
     "dim_label",
     "evaluate",
     "exact_quotient",

@@ -246,4 +246,27 @@ def exact_quotient(p: DimSize, q: DimSize) -> DimSize | None:
     return quotient if quotient * q is p or quotient * q == p else None
 
 
+def constant_divisor(d: DimSize) -> int | None:
+    """The number `k` of a size that is `floor(n / k)`; None for any other size.
+
+    >>> constant_divisor(12) is None
+    True
+    """
+    if isinstance(d, int) or len(d.terms) != 1 or d.terms[0][1] != 1:
+        return None
+    floor = _constant_floor(d.scope, d.terms[0][0])
+    return floor.denominator if floor is not None and isinstance(floor.denominator, int) else None
+
+
+def as_remainder(e: Dimension) -> tuple[Dimension, int] | None:
+    """The size n and the number k of `n % k`, which is `n - k*(n//k)`, or of its negative; None for any other dim."""
+    for monomial, coefficient in e.terms:
+        floor = _constant_floor(e.scope, monomial)
+        if floor is not None and abs(coefficient) == floor.denominator and isinstance(floor.numerator, Dimension):
+            rest = e - e.scope.make({monomial: coefficient})
+            if rest in (floor.numerator, -floor.numerator) and (rest == floor.numerator) == (coefficient < 0):
+                return floor.numerator, floor.denominator
+    return None
+
+
 ALGEBRA.divide = floordiv

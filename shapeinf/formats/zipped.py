@@ -24,6 +24,11 @@ _END_LENGTH, _LOCATOR_LENGTH, _END_64_LENGTH, _LONGEST_COMMENT = 22, 20, 56, 1 <
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1
 _BLOCK = 1 << 20
+_DAMAGES = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OverflowError),
+    *(ValueError, OSError),  # a position before the beginning of the file
+)
+"""What Python's reader raises for a damaged archive."""
 
 
 def zip_members(
@@ -48,7 +53,7 @@ def zip_members(
                 length = length_of(name, member.file_size)
                 if length is not None:
                     yield name, member.file_size, _content(archive, member, length)
-    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OverflowError) as error:
+    except _DAMAGES as error:
         raise ModelError(f"the archive is damaged or cut off: {error}", node=archive_name) from error
 
 

@@ -68,9 +68,11 @@ class InputGuards:
         sizes: what the program declares for each axis: a number, or a text of the names of other axes.
         example: the size of each axis at which the program was exported; those that the file does not have are absent.
         guards: the guards, which refer to axes by these names.
+        module_checks: whether the module that was exported checks such guards too, as one that was exported before.
     """
 
     axes: Mapping[str, tuple[str, ...]]
     sizes: Mapping[str, int | str]
     example: Mapping[str, int]
     guards: tuple[Guard, ...]
+    module_checks: bool = False

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import attrs
 
 from shapeinf.contract import Contract
+from shapeinf.contract.conditions import MOST_WAYS, DimCondition, read_guards
 from shapeinf.contract.contract import STEPS_PER_NODE, STEPS_PER_RUN
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.engine.diagnostics import certain_violations
@@ -23,7 +24,6 @@ from shapeinf.engine.session import Session, rerun
 from shapeinf.errors import Contradiction, DimSyntaxError, Source
 from shapeinf.expr import Dimension, DimSize, parse_dim
 from shapeinf.graph.guards import Guard, InputGuards
-from shapeinf.guards.conditions import MOST_WAYS, DimCondition, read_guards
 from shapeinf.guards.report import GuardReport, GuardVerdict, MissingGuard, Verdict
 from shapeinf.guards.sizes import SizeChoices, Sizes
 from shapeinf.guards.suggestion import dynamic_shapes
@@ -226,7 +226,7 @@ class Examination:
     def _answer(self, sizes: Sizes) -> tuple[bool | None, str]:
         if not self.budget.take(self.steps):
             return None, ""
-        answer = self.contract.check({name: size for name, size in sizes.items() if self.scope.has(name)})
+        answer = self.contract.check_program({name: size for name, size in sizes.items() if self.scope.has(name)})
         return answer.verdict, "; ".join(answer.reasons)
 
     def _is_implied(self, examined: GuardCondition) -> bool:

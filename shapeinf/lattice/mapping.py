@@ -8,6 +8,7 @@ from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.types import (
     BroadcastAxes,
+    ChosenIndices,
     Condition,
     Element,
     HandleType,
@@ -37,6 +38,9 @@ def _map_tensor(old: TensorType, dim: MapDim, shape: MapShape) -> TensorType:
         base = dim(old.base)
         same = new is old.shape and base is old.base
         return old if same else Progression(old.dtype, new, base, old.steps)
+    if isinstance(old, ChosenIndices):
+        size = None if old.size is None else dim(old.size)
+        return old if new is old.shape and size is old.size else ChosenIndices(old.dtype, new, size)
     if isinstance(old, HandleType):
         return _map_handle(old, new, dim, shape)
     if isinstance(old, BroadcastAxes):

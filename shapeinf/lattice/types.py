@@ -171,6 +171,10 @@ class PartialTensor(TensorType):
         except (OverflowError, TypeError):  # a model that mixes types, or a type that numpy does not have
             return None
 
+    def rearranged(self, shape: Shape) -> PartialTensor:
+        """A tensor of some elements of this one, in any order; its contents are what holds for every element."""
+        return PartialTensor(self.dtype, shape, None)
+
     def __hash__(self) -> int:
         """Consistent with equality."""
         return hash((self.dtype, self.shape, self.elements))
@@ -220,6 +224,48 @@ class BoundedTensor(PartialTensor):
     def __repr__(self) -> str:
         """`int64[5000]{0..511}`."""
         return f"{super().__repr__()}{{{self.least}..{self.most}}}"
+
+
+class ChosenIndices(PartialTensor):
+    """Integers that data chooses among the indices 0..size-1 of an axis, as the positions of the largest elements.
+
+    `size` is None where it is not known.
+
+    >>> ChosenIndices("int64", Shape((10,)), 40)
+    int64[10]{chosen below 40}
+    """
+
+    __slots__ = ("size",)
+
+    def __init__(self, dtype: str | None, shape: Shape, size: DimSize | None) -> None:
+        """`size` is that of the axis whose elements were compared, not of the axis that is indexed."""
+        super().__init__(dtype, shape, None)
+        self.size = size
+
+    @property
+    def contents(self) -> tuple[object, ...]:
+        """The size of the axis."""
+        return ChosenIndices, self.size
+
+    def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
+        """See `TensorType.with_type`."""
+        return ChosenIndices(dtype, shape, self.size)
+
+    def rearranged(self, shape: Shape) -> PartialTensor:
+        """See `PartialTensor.rearranged`."""
+        return ChosenIndices(self.dtype, shape, self.size)
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype and shape, and the same size of the axis."""
+        return isinstance(other, ChosenIndices) and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self.size))
+
+    def __repr__(self) -> str:
+        """`int64[10]{chosen below n}`."""
+        return f"{super().__repr__()}{{chosen below {'?' if self.size is None else self.size}}}"
 
 
 class Progression(PartialTensor):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import attrs
 
 from shapeinf.errors import OpDefError, StaleTableError
-from shapeinf.graph import Graph
+from shapeinf.graph import Graph, Node
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
@@ -48,6 +48,7 @@ ValueFunction = TypeVar("ValueFunction", bound="ValueRule")
 T = TypeVar("T")
 Schemas = Callable[[str, str, int], "OpDef | None"]
 History = Callable[[str, str, int], "tuple[OpDef, ...]"]
+ComputeSizes = Callable[[Graph, Mapping[str, Sequence[int]]], Mapping[str, "int | float"]]
 
 
 @attrs.define(eq=False)
@@ -123,6 +124,10 @@ class Dialect:
         """For formats that define operations as text: returns the syntax trees of the operations of a variant."""
         self.connect: Callable[[Graph], Graph] | None = None
         """For operators that share state: returns the graph with all values that a node reads by it as its inputs."""
+        self.compute_sizes: ComputeSizes = lambda graph, shapes: {}
+        """For programs that compute sizes in nodes: returns these numbers by name, for the shapes of the inputs."""
+        self.may_hold_size: Callable[[Node], bool] = lambda node: False
+        """For traced programs: whether a number among the arguments of a node may be a size of the traced run."""
         self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._complete: set[str] = set()
         """The modules of the table that are imported."""

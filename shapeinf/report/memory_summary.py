@@ -10,8 +10,8 @@ from shapeinf.errors import MissingSizeError
 from shapeinf.expr import DimSize, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
-from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
 from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
+from shapeinf.memory.runtimes.planned_arena import PlannedArena
 from shapeinf.pickling import versioned_pickle
 from shapeinf.report.kv_cache_report import KvCacheRecord, report_kv_caches
 from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
@@ -139,7 +139,7 @@ def _run_at(memory: Memory, sizes: Mapping[str, int]) -> RunAt | None:
 
 def _arena_at(memory: Memory, sizes: Mapping[str, int]) -> ArenaRecord | None:
     """The arena that a runtime plans; None without one."""
-    return arena_record(memory, sizes) if isinstance(memory, ArenaMemory) else None
+    return arena_record(memory, sizes) if isinstance(memory, PlannedArena) else None
 
 
 def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:

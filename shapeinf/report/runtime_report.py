@@ -9,8 +9,8 @@ import attrs
 from shapeinf.errors import MissingSizeError
 from shapeinf.memory import Buffer
 from shapeinf.memory.planning import Unplaced
-from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
 from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
+from shapeinf.memory.runtimes.planned_arena import PlannedArena
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
 
@@ -64,16 +64,19 @@ class RuntimeRecord:
 
 @attrs.frozen
 class ArenaRecord:
-    """The arena that a runtime plans before a model runs, for the largest sizes.
+    """The arena that a runtime plans, for the largest sizes or for those of a run.
 
     Args:
         runtime: the runtime.
         planner: the algorithm that chooses the offsets.
         alignment: every offset is a multiple of it.
-        bytes: the arena; None where dims have no upper bound.
+        bytes: the arena; None where dims have no upper bound, or no size.
         unbounded: these dims.
         unplaced: the tensors of other unknown sizes, which are not in the arena.
         notes: what else a program needs.
+        at_bounds: whether the arena is that of the largest sizes.
+        parts: what the runtime takes besides, or parts of the arena, by name.
+        unknown_temporaries: the kernels whose temporaries are not counted.
     """
 
     runtime: str
@@ -83,29 +86,54 @@ class ArenaRecord:
     unbounded: tuple[str, ...]
     unplaced: tuple[Unplaced, ...]
     notes: tuple[str, ...]
+    at_bounds: bool = True
+    parts: Mapping[str, int] = attrs.Factory(dict)
+    unknown_temporaries: tuple[UnknownTemporaries, ...] = ()
 
 
-def arena_record(memory: ArenaMemory, sizes: Mapping[str, int]) -> ArenaRecord:
+def arena_record(memory: PlannedArena, sizes: Mapping[str, int]) -> ArenaRecord:
     """The arena of a runtime as plain data."""
     unbounded: tuple[str, ...] = ()
     size: int | None = None
     unplaced: tuple[Unplaced, ...] = ()
+    parts: Mapping[str, int] = {}
+    unknown = tuple([UnknownTemporaries(_node(buffer), buffer.cause) for buffer in memory.unknown_scratch])
     try:
         plan = memory.plan(sizes)
-        size, unplaced = plan.arena, plan.unplaced
+        unplaced, parts = plan.unplaced, memory.parts(sizes)
+        size = memory.arena_bytes(plan.arena, parts)
     except MissingSizeError as error:
         unbounded = error.names
-    return ArenaRecord(memory.name, memory.planner, memory.alignment, size, unbounded, unplaced, memory.notes)
+    return ArenaRecord(
+        memory.name,
+        memory.planner,
+        memory.alignment,
+        size,
+        unbounded,
+        unplaced,
+        memory.notes,
+        memory.at_bounds,
+        parts,
+        unknown,
+    )
 
 
 def arena_lines(arena: ArenaRecord) -> Iterator[str]:
     """The lines on an arena, and what is not in it."""
     if arena.bytes is None:
         dims = ", ".join(arena.unbounded)
-        yield f"arena        no bound: specify upper bounds of {dims} with --dim, or sizes with --bind"
+        if arena.at_bounds:
+            yield f"arena        no bound: specify upper bounds of {dims} with --dim, or sizes with --bind"
+        else:
+            yield f"arena        decided by sizes: specify those of {dims} with --bind"
     else:
         size = qualify(exact_bytes(arena.bytes), bool(arena.unplaced), False)
-        yield f"arena        {size} by {arena.planner} at upper bounds, at multiples of {arena.alignment}"
+        where = " at upper bounds" if arena.at_bounds else ""
+        yield f"arena        {size} by {arena.planner}{where}, at multiples of {arena.alignment}"
+    yield from (f"             {exact_bytes(size)} {name}" for name, size in arena.parts.items())
+    yield from (
+        f"not known    the temporaries of {kernel.node}: {kernel.cause}" for kernel in arena.unknown_temporaries
+    )
     yield from (f"note         {note}" for note in arena.notes)
 
 

@@ -15,6 +15,7 @@ from shapeinf.cli import main
 from shapeinf.cli.runtime_options import LEVELS, RUNTIMES
 from shapeinf.memory.runtimes import protocol
 from shapeinf.memory.runtimes.onnxruntime.options import Level
+from tests.memory.litert.models import dense
 from tests.memory.runtimes.session_cases import CASES, HEAD
 
 KEPT = next(case for case in CASES if case.label == "a free buffer is kept")
@@ -173,9 +174,11 @@ def test_plan_has_the_offsets_of_the_runtime(tmp_path: Path) -> None:
 
 def test_options_of_another_runtime_are_refused(tmp_path: Path) -> None:
     result = run(KEPT.model, tmp_path, "--runtime", "executorch", "--threads", "2")
-    assert result.exit_code == 2 and "--threads needs --runtime onnxruntime" in result.output
+    assert (
+        result.exit_code == 2 and "--threads needs --runtime litert or litert-xnnpack or onnxruntime" in result.output
+    )
     result = run(KEPT.model, tmp_path, "--no-reuse")
-    assert result.exit_code == 2 and "--no-reuse needs --runtime executorch or onnxruntime" in result.output
+    assert result.exit_code == 2 and "--no-reuse needs --runtime executorch or litert or onnxruntime" in result.output
 
 
 @pytest.mark.parametrize(
@@ -204,3 +207,24 @@ def test_the_report_has_the_plain_peak_too(
     assert result.exit_code == 0, result.output
     text = page.read_text(encoding="utf-8").partition("<script")[0]
     assert all(part in text for part in present) and not any(part in text for part in absent)
+
+
+def test_arenas_of_tensorflow_lite(tmp_path: Path) -> None:
+    path = str(dense(tmp_path))
+    unbound = CliRunner().invoke(main, ["memory", path, "--runtime", "litert"])
+    assert "arena        decided by sizes: specify those of x.shape[0] with --bind" in unbound.output
+    bound = ["--bind", "x.shape[0]=3"]
+    lines = CliRunner().invoke(main, ["memory", path, "--runtime", "litert", *bound]).output
+    assert "arena        704 bytes by litert, at multiples of 64" in lines and "704 bytes after allocation" in lines
+    micro = CliRunner().invoke(main, ["memory", path, "--runtime", "tflite-micro", *bound]).output
+    assert "576 bytes head" in micro and "1.3 KiB (1,328 bytes) tail" in micro
+
+
+def test_a_file_with_offsets(tmp_path: Path) -> None:
+    target = str(tmp_path / "planned.tflite")
+    command = ["plan", str(dense(tmp_path)), "--format", "offline", "-o", target]
+    refused = CliRunner().invoke(main, command)
+    assert refused.exit_code == 2 and "--format offline needs --runtime tflite-micro and --output" in refused.output
+    written = CliRunner().invoke(main, [*command, "--runtime", "tflite-micro", "--bind", "x.shape[0]=3"])
+    assert written.exit_code == 0, written.output
+    assert "head 576 bytes by " in written.output and "by the interpreter 576 bytes" in written.output

@@ -41,9 +41,6 @@ def test_drawn_programs() -> None:
     assert counts.runs > 5 * len(SEEDS), counts
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a list with more items than the file has names is taken for one that is unpacked"
-)
 def test_more_parts_than_names() -> None:
     """`x.split(2)[:4]` of 12 rows: torch takes the first four of six parts, and the file has names for four."""
     names = ["a", "b", "c", "d"]

@@ -17,7 +17,7 @@ LISTED = "s"
 """The ending of the names of tensors whose items are listed, which have no neighboring sizes."""
 
 DTYPES = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "i64": "int64", "i32": "int32", "i8": "int8"}
-DTYPES["m"] = "float32"
+DTYPES |= {"m": "float32", "b": "bool", "u8": "uint8", "f16": "float16", "c64": "complex64"}
 
 
 class Tensor(NamedTuple):

@@ -1,6 +1,7 @@
 """Run the cases of torch's overloads in torch and record the types that it returns.
 
-`python -m tests.opdefs.record_overloads` needs torch. Each case runs in a process of its own: some calls end it.
+`python -m tests.opdefs.record_overloads` needs torch, and runs the cases without results, with `--all` all cases. They
+run in another process, which some calls end.
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ import os
 import sys
 
 from opdefs.torch.schemas import find_schema
-from tests.opdefs.overload_cases import DTYPES, Case, Tensor, read_cases, replace, write_recorded
-
-TIME_LIMIT = 60
+from tests.opdefs.overload_cases import DTYPES, Case, Tensor, read_cases, read_recorded, replace, write_recorded
 
 
 def make_tensor(tensor: Tensor) -> object:
@@ -41,7 +40,7 @@ def run(case: Case) -> list[str] | None:
             named[key] = getattr(torch, value)
     try:
         result = getattr(getattr(getattr(torch.ops, namespace), name), overload)(**named)
-    except (RuntimeError, IndexError, ValueError, AssertionError, NotImplementedError, ZeroDivisionError):
+    except (RuntimeError, IndexError, ValueError, AssertionError, NotImplementedError, ZeroDivisionError, TypeError):
         return None
     return [text(value) for value in (result if isinstance(result, (tuple, list)) else [result])]
 
@@ -55,32 +54,43 @@ def text(value: object) -> str:
     return f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, value.shape))}]"
 
 
-def run_apart(case: Case) -> list[str] | None:
-    """As `run`, in a process of its own; None if it ends without a result."""
-    reader, writer = os.pipe()
-    if (child := os.fork()) == 0:
-        os.close(reader)
-        os.write(writer, json.dumps(run(case)).encode())
-        os._exit(0)
-    os.close(writer)
-    answer = os.read(reader, 1 << 16)
-    os.close(reader)
-    os.waitpid(child, 0)
-    return json.loads(answer) if answer else None
+def run_apart(cases: list[Case]) -> list[list[str] | None]:
+    """As `run` for several cases, in another process; None for a case that ends its process."""
+    results: list[list[str] | None] = []
+    while len(results) < len(cases):
+        reader, writer = os.pipe()
+        if (child := os.fork()) == 0:
+            os.close(reader)
+            with os.fdopen(writer, "w") as file:
+                for case in cases[len(results) :]:
+                    file.write(json.dumps(run(case)) + "\n")
+                    file.flush()
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            results += [json.loads(line) for line in file]
+        os.waitpid(child, 0)
+        if len(results) < len(cases):
+            results.append(None)
+    return results
 
 
 def main() -> None:
-    """Record all cases."""
+    """Record the cases."""
     import torch
     import torch.ao.quantization.fx._decomposed  # registers the operators of quantized programs
 
     torch.set_num_threads(1)
-    recorded = {}
-    for case in read_cases():
-        recorded[case.text] = [run_apart(each) for each in (case, *case.neighbors())]
-        if recorded[case.text][0] is None:
+    cases = read_cases()
+    known = {} if "--all" in sys.argv else read_recorded()
+    missing = [case for case in cases if case.text not in known]
+    runs = [[case, *case.neighbors()] for case in missing]
+    results = iter(run_apart([each for listed in runs for each in listed]))
+    known |= {case.text: [next(results) for _ in listed] for case, listed in zip(missing, runs, strict=True)}
+    for case in missing:
+        if known[case.text][0] is None:
             print(f"torch fails: {case.text}", file=sys.stderr)
-    write_recorded(recorded)
+    write_recorded({case.text: known[case.text] for case in cases})
 
 
 if __name__ == "__main__":

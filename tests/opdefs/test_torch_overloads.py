@@ -14,8 +14,12 @@ from shapeinf import Result, infer_shapes
 from shapeinf.ops.package_data import read_package_text
 from tests.formats.torch_export.programs import argument, graph, node, program, tensor
 from tests.opdefs.overload_cases import Case, Tensor, read_cases, read_recorded, tensors_in
+from tests.opdefs.torch_cases.case import CODES
 
-SECTIONS = ("Layers", "Images and padding", "Losses", "Quantization")
+SECTIONS = (
+    *("Layers", "Images and padding", "Losses", "Quantization", "Special functions", "Other names", "Reductions"),
+    *("Statistics and samples", "Primitives"),
+)
 """The sections of `functions.txt` of which each overload has a case."""
 
 OPEN = (
@@ -25,8 +29,16 @@ OPEN = (
 )
 """Overloads with outputs whose sizes differ between devices or are decided by data."""
 
-ITEMS = ("aten.embedding", "aten._embedding_bag", "aten.ctc_loss", "aten._ctc_loss")
-"""Overloads that fail at some sizes by the items of their tensors: no row of an empty table, a length of the input."""
+<<<<<<< HEAD
+ITEMS = ("aten.embedding", "aten._embedding_bag", "aten.ctc_loss", "aten._ctc_loss", "prims")
+"""Overloads that fail at some sizes by the items of their tensors: no row of an empty table, a length of the input.
+
+Primitives fail at sizes that the functions whose parts they are never pass: operands are broadcast before, for example.
+"""
+=======
+ITEMS = ("aten.ctc_loss", "aten._ctc_loss")
+"""Overloads that fail at some sizes by the items of their tensors: a length of the input."""
+>>>>>>> torchview
 
 UNCHECKED = (
     *("aten._native_batch_norm", "aten.native_batch_norm", "aten._batch_norm", "aten.batch_norm"),
@@ -38,7 +50,6 @@ UNCHECKED = (
 The functions that call them compare the sizes before.
 """
 
-CODES = {"int8": 2, "int32": 4, "int64": 5, "float32": 7, "float64": 8, "bfloat16": 13}
 CASES = read_cases()
 RECORDED = read_recorded()
 

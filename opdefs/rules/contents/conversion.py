@@ -26,6 +26,7 @@ from opdefs.rules.contents.text import format_integer, map_texts, parse_number
 from opdefs.rules.contents.truth import is_nonzero
 from shapeinf.expr import Dimension
 from shapeinf.lattice import (
+    ChosenIndices,
     Condition,
     Element,
     FloatInterval,
@@ -59,6 +60,9 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
         return PartialTensor(dtype, x.shape, elements)
     if isinstance(x, Progression):
         return convert_progression(x, dtype)
+    if isinstance(x, ChosenIndices):
+        keeps = dtype in INDEX_TYPES
+        return ChosenIndices(dtype, x.shape, x.size) if keeps else PartialTensor(dtype, x.shape, None)
     if KINDS.get(dtype) in ("handle", "quantized"):  # which have no arrays
         return PartialTensor(dtype, x.shape, None)
     if dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute

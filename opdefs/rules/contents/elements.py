@@ -46,7 +46,7 @@ def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements],
     """The tensor of `shape` with the contents of `value`, rearranged by `move`; unknown where those are."""
     array = element_array(value)
     if array is None or not is_listable(shape):
-        return PartialTensor(value.dtype, shape, None)
+        return value.rearranged(shape)
     import numpy as np
 
     result = np.asarray(move(array), dtype=object)  # numpy returns an element instead of a scalar array

@@ -140,8 +140,9 @@ def reshape_elements(value: PartialTensor, shape: Shape) -> PartialTensor:
     """The tensor of `shape` with the same elements in the same order, as in a reshape."""
     if isinstance(value, Progression):
         return _reshape_progression(value, shape)
-    elements = value.elements
-    return PartialTensor(value.dtype, shape, elements if elements is not None and is_listable(shape) else None)
+    if value.elements is None or not is_listable(shape):
+        return value.rearranged(shape)
+    return PartialTensor(value.dtype, shape, value.elements)
 
 
 def _reshape_progression(value: Progression, shape: Shape) -> PartialTensor:
@@ -160,7 +161,7 @@ def broadcast_progression(value: PartialTensor, shape: Shape) -> PartialTensor:
     source = to_progression(value)
     steps = None if source is None else broadcast_steps(source, shape)
     if source is None or steps is None:
-        return PartialTensor(value.dtype, shape, None)
+        return value.rearranged(shape)
     return progression(value.dtype, shape, source.base, steps)
 
 
@@ -175,7 +176,7 @@ def slice_progression(
     """The strided slice of a progression, of `shape`, from a first index of each axis (None: unknown)."""
     source = to_progression(x)
     if source is None or None in firsts:
-        return PartialTensor(x.dtype, shape, None)
+        return x.rearranged(shape)
     base = source.base
     for first, step in zip(firsts, source.steps, strict=True):
         base = base + step * first if first is not None else base

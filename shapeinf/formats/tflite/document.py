@@ -128,6 +128,10 @@ class Document:
             self._read[index] = _subgraph(self, self._tables[index], index)
         return self._read[index]
 
+    def table(self, index: int) -> Table:
+        """The table of a subgraph. Raises IndexError."""
+        return self._tables[index]
+
     def buffer_range(self, index: int) -> tuple[int, int] | None:
         """The position and the number of bytes of the contents of a buffer; None for an empty one.
 

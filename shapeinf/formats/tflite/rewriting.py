@@ -25,6 +25,8 @@ _TENSOR = ("ref", "b", "I", "ref", "ref", "b", "ref", "ref", "b", "ref", "I")
 """The fields of tables by slot: references, and codes of `struct`."""
 _SUBGRAPHS, _TENSORS, _SHAPE, _SIGNATURE = 2, 0, 0, 7
 _BUFFERS, _BUFFER_OFFSET, _OPERATORS, _OPTIONS_OFFSET = 4, 1, 3, 9
+_METADATA, _NAME = 6, 0
+_METADATUM, _BUFFER = ("ref", "I"), ("ref",)
 
 _END, _ENTRY = b"PK\x05\x06", b"PK\x01\x02"
 _MAX_COMMENT = 1 << 16
@@ -37,12 +39,17 @@ class Sizes(NamedTuple):
     signature: tuple[int, ...] | None
 
 
-def rewrite(reader: Reader, edits: Mapping[tuple[int, int], Sizes], patches: Mapping[int, bytes]) -> Sequence[Piece]:
+def rewrite(
+    reader: Reader,
+    edits: Mapping[tuple[int, int], Sizes],
+    patches: Mapping[int, bytes],
+    metadata: Mapping[str, bytes] | None = None,
+) -> Sequence[Piece]:
     """The pieces of a file with other sizes of tensors by subgraph and index, and other bytes at positions.
 
-    Raises MalformedError for a table with fields that are not known here.
+    `metadata` replaces that of the same names. Raises MalformedError for a table with fields that are not known here.
     """
-    if not edits:
+    if not edits and not metadata:
         return _pieces(b"", {**patches}, reader.size)
     root = reader.root()
     block = _Block()
@@ -58,9 +65,27 @@ def rewrite(reader: Reader, edits: Mapping[tuple[int, int], Sizes], patches: Map
             tensor = tensors[number] = block.clone(old.tables(_TENSORS)[number], _TENSOR)
             tensor[_SHAPE] = block.integers(sizes.dims)
             tensor[_SIGNATURE] = None if sizes.signature is None else block.integers(sizes.signature)
+    if metadata:
+        _add_metadata(block, root, model, metadata)
     data = block.to_bytes()
     moved = {**_moved_contents(reader, root, len(data)), **_moved_archive(reader, len(data)), **patches}
     return _pieces(struct.pack("<I4s", HEAD + block.start, IDENTIFIER) + data, moved, reader.size)
+
+
+def _add_metadata(block: _Block, root: Table, model: _Object, metadata: Mapping[str, bytes]) -> None:
+    """Refer to new buffers, and to a list of metadata with these in place of those of the same names."""
+    old = root.tables(_METADATA)
+    buffers = model[_BUFFERS] = block.vector(root.tables(_BUFFERS))
+    listed = model[_METADATA] = block.vector()
+    for index in range(len(old)):
+        if old[index].text(_NAME) not in metadata:
+            listed[len(listed)] = old.target(index)
+    for name, data in metadata.items():
+        entry = listed[len(listed)] = block.table(_METADATUM)
+        entry[1] = struct.pack("<I", len(buffers))
+        content = buffers[len(buffers)] = block.table(_BUFFER)
+        entry[0] = block.octets(name.encode() + b"\0", len(name.encode()))
+        content[0] = block.octets(data, len(data))
 
 
 def _pieces(head: bytes, patches: Mapping[int, bytes], size: int) -> list[Piece]:
@@ -105,11 +130,23 @@ class _Block:
         self._objects.append((new, new))
         return new
 
-    def vector(self, tables: Tables) -> _Object:
-        """A copy of a vector of references."""
+    def table(self, kinds: Sequence[str]) -> _Object:
+        """A new table."""
+        new = _Object(kinds)
+        self._objects.append((new, new))
+        return new
+
+    def octets(self, data: bytes, length: int) -> _Object:
+        """A new vector of bytes, or a text with a zero behind it."""
         new = _Object(())
-        for index in range(len(tables)):
-            new[index] = tables.target(index)
+        self._objects.append((struct.pack("<I", length) + data, new))
+        return new
+
+    def vector(self, tables: Tables | None = None) -> _Object:
+        """A copy of a vector of references, by default of an empty one."""
+        new = _Object(())
+        for index in range(0 if tables is None else len(tables)):
+            new[index] = None if tables is None else tables.target(index)
         self._objects.append((new, new))
         return new
 

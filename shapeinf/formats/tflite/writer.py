@@ -27,6 +27,24 @@ from shapeinf.formats.tflite.rewriting import Sizes, rewrite
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
 
+
+def write_metadata(
+    graph: Graph, path: str, metadata: Mapping[str, bytes], edits: Mapping[tuple[int, int], Sizes]
+) -> None:
+    """Write the file that a graph was read from with other metadata, and other sizes of some tensors.
+
+    The file is replaced atomically. Raises as `write`.
+    """
+    with open_source(graph) as buffer:
+        try:
+            document = read_document(buffer)
+            pieces = rewrite(document.reader, edits, {}, metadata)
+        except MalformedError as error:
+            raise ModelError(str(error), node=graph.source) from error
+        with replace_file(path, files_of(graph).check) as file:
+            file.writelines(piece_bytes(buffer, pieces))
+
+
 MAX_SIZE = (1 << 31) - 1
 """The largest size that a file can have."""
 

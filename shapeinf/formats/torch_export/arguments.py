@@ -155,6 +155,8 @@ def _constant(kind: str, value: Any) -> object:
     if kind == "as_memory_format":
         code = document.integer(value, kind)
         return _MEMORY_FORMATS[code] if 0 <= code < len(_MEMORY_FORMATS) else ""
+    if kind == "as_operator":
+        return document.text(value, kind)
     if kind == "as_complex":
         parts = document.mapping(value, kind)
         return complex(*(float(_scalar(float, parts.get(name), kind)) for name in ("real", "imag")))  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import attrs
@@ -63,6 +64,7 @@ class Program:
         guards: the lines of guards.
         torch_version: the version that wrote the program.
         schema_version: major and minor.
+        module_checks: whether a part of the exported module is a program that was exported before: it checks guards.
         argument_names: the names of the parameters of `forward`.
     """
 
@@ -73,6 +75,7 @@ class Program:
     guards: Sequence[str]
     torch_version: str
     schema_version: tuple[int, int]
+    module_checks: bool
 
 
 def parse_json(text: bytes, source: str) -> Any:
@@ -103,13 +106,26 @@ def read_program(data: object) -> Program:
     guards = listed(program.get("guards_code") or (), "guards_code")
     return Program(
         mapping(module.get("graph"), "graph"),
-        [union(spec, "an input spec") for spec in listed(signature.get("input_specs") or (), "input_specs")],
-        [union(spec, "an output spec") for spec in listed(signature.get("output_specs") or (), "output_specs")],
+        _specs(signature, "input_specs"),
+        _specs(signature, "output_specs"),
         {name: _range(bounds) for name, bounds in ranges.items()},
         [text(guard, "a guard") for guard in guards],
         text(program.get("torch_version") or "", "torch_version"),
         (major, minor),
+        any(map(_is_check, listed(module.get("module_call_graph") or (), "module_call_graph"))),
     )
+
+
+def _is_check(call: object) -> bool:
+    """Whether an entry of the calls of modules is the function in which torch checks the guards of a program."""
+    path = mapping(call, "a call of a module").get("fqn")
+    return isinstance(path, str) and path.rpartition(".")[2] == "_guards_fn"
+
+
+def _specs(signature: Json, key: str) -> list[tuple[str, Json]]:
+    """The kind and the record of each input or output of the signature."""
+    unions = [union(spec, f"an item of {key}") for spec in listed(signature.get(key) or (), key)]
+    return [(kind, mapping(record, kind)) for kind, record in unions]
 
 
 def _range(value: object) -> tuple[int | None, int | None]:
@@ -239,9 +255,14 @@ def source_line(node: Json) -> str:
 
     The innermost line outside of torch, else the innermost one that is no generated code.
     """
-    trace = (node.get("metadata") or {}).get("stack_trace") if isinstance(node.get("metadata") or {}, dict) else None
-    if not isinstance(trace, str):
-        return ""
+    metadata = node.get("metadata")
+    trace = metadata.get("stack_trace") if isinstance(metadata, dict) else None
+    return _innermost_line(trace) if isinstance(trace, str) else ""
+
+
+@lru_cache(maxsize=1024)
+def _innermost_line(trace: str) -> str:
+    """The line of `source_line` in a stack trace; the nodes of one line of a source have equal traces."""
     frames = [(path, line) for path, line in _FRAME.findall(trace) if path[:1] != "<"]
     own = [frame for frame in frames if not _OF_TORCH.search(frame[0])] or frames
     return ":".join(own[-1]) if own else ""

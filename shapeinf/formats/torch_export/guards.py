@@ -51,7 +51,7 @@ def input_guards(program: Program, names: SizeNames) -> InputGuards:
     guards = [read_guard(text, sources) for text in program.guards]
     guards += filter(None, (_declaration(label, size) for label, size in sizes.items()))
     guards += _ranges(program, names, sizes)
-    return InputGuards(axes, sizes, example, tuple(guards))
+    return InputGuards(axes, sizes, example, tuple(guards), program.module_checks)
 
 
 def _unique(label: str, taken: Container[str]) -> str:

@@ -27,6 +27,8 @@ from shapeinf.lattice.dtypes import NUMBER_TYPES
 _STORED = ("parameter", "buffer", "tensor_constant")
 """The inputs of a graph that are part of the model, by the kinds of their specs."""
 _OPERATORS = "torch.ops."
+_TOKEN = PartialTensor("float32", Shape((0,)), ())
+"""What orders operators with effects, such as prints: torch passes an empty tensor from each to the next."""
 
 
 @attrs.frozen
@@ -103,19 +105,18 @@ class _Builder:
             raise LimitError(f"has more than {document.MAX_GRAPHS} graphs inside one another", node=self.source)
         nodes: list[Node] = []
         graph = Graph(dialect="torch", opsets={"": 1}, nodes=nodes)
-        part = "the inputs"
+        part: str | tuple[Json, int] = "the inputs"
         try:
             values = self._add_inputs(graph, data, inputs)
             for number, record in enumerate(document.nodes_of(data)):
-                part = f"node {number}"
-                record = document.mapping(record, "a node")
-                part = _label(record, number)
-                self._add_node(graph, record, values, nodes)
+                part = record, number
+                self._add_node(graph, document.mapping(record, "a node"), values, nodes)
             part = "the outputs"
             graph.outputs = self._outputs(graph, data, values, outputs)
             self._declare(graph, data, values)
         except MalformedError as error:
-            raise ModelError(str(error), node=f"{self.source}: {part}") from error
+            subject = part if isinstance(part, str) else _label(*part)
+            raise ModelError(str(error), node=f"{self.source}: {subject}") from error
         self._depth -= 1
         return graph
 
@@ -134,6 +135,8 @@ class _Builder:
             if not name:  # a number, a text or None that is part of the program
                 if not specs:
                     graph.inputs.append(self._unused_input(graph, number))
+            elif role == "token":
+                graph.constants[name] = _TOKEN
             elif kind == "as_tensor" and role in _STORED:
                 self._add_stored(graph, name, tensors.get(name), role, spec)
             else:
@@ -228,8 +231,10 @@ class _Builder:
             return None
 
 
-def _label(record: Json, number: int) -> str:
+def _label(record: object, number: int) -> str:
     """A node in messages, with its line in the user's source."""
+    if not isinstance(record, dict):
+        return f"node {number}"
     line = document.source_line(record)
     name = record.get("name") or f"node {number}"
     return f"{name} at {line}" if line else str(name)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 RUNTIMES = {
     "executorch": "shapeinf.memory.runtimes.executorch.runtime",
+    "litert": "shapeinf.memory.runtimes.litert.runtime",
+    "litert-xnnpack": "shapeinf.memory.runtimes.litert.xnnpack",
     "onnxruntime": "shapeinf.memory.runtimes.onnxruntime.runtime",
+    "tflite-micro": "shapeinf.memory.runtimes.tflite_micro.runtime",
 }
 """The module of each runtime."""
 

@@ -15,7 +15,7 @@ from shapeinf.cost import Cost
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.html import escape_html, script_json
-from shapeinf.memory.runtimes.executorch.arena_memory import ArenaMemory
+from shapeinf.memory.runtimes.planned_arena import PlannedArena
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
 from shapeinf.report.kv_cache_report import report_kv_caches, tokens_text
 from shapeinf.report.live.data import LiveData, LiveSource
@@ -85,11 +85,15 @@ def _memory_texts(source: LiveSource) -> dict[str, str]:
     totals = [
         '<div><dt>Peak of tensors</dt><dd id="total-tensors"></dd><dd id="exact-tensors" class="soft"></dd></div>'
     ]
-    if isinstance(memory, ArenaMemory):
+    if isinstance(memory, PlannedArena):
         arena = arena_record(memory, source.sizes)
-        amount, exact = "no bound", f"specify upper bounds of {', '.join(arena.unbounded)}"
+        where = "upper bounds" if arena.at_bounds else "sizes"
+        amount, exact = "no bound", f"specify {where} of {', '.join(arena.unbounded)}"
         if arena.bytes is not None:
-            amount, exact = format_bytes(arena.bytes), f"{arena.bytes:,} bytes at upper bounds"
+            amount, exact = (
+                format_bytes(arena.bytes),
+                f"{arena.bytes:,} bytes" + (" at upper bounds" if arena.at_bounds else ""),
+            )
         totals.append(
             f'<div><dt>Arena in {memory.name}</dt><dd>{amount}</dd><dd class="soft">{_text(exact)}</dd></div>'
         )

@@ -45,6 +45,10 @@ DAMAGES: dict[str, tuple[Callable[[Json], object], str]] = {
         "value of as_int has another type",
     ),
     "fewer inputs than specs": (lambda d: _graph(d)["inputs"].clear(), "the signature has 1 inputs"),
+    "a spec that is a number": (
+        lambda d: d["graph_module"]["signature"]["input_specs"].__setitem__(0, {"parameter": 3}),
+        "parameter must be an object",
+    ),
     "an output that nothing computes": (lambda d: _graph(d).update(outputs=[argument("q")]), "the outputs: reads 'q'"),
 }
 
@@ -90,6 +94,10 @@ def test_limits_of_containers(tmp_path: Path) -> None:
     path.write_bytes(package(("model", flattening()))[:-30])
     with pytest.raises(ModelError, match="damaged or cut off"):
         infer_shapes(path)
+    moved = bytearray(package(("model", flattening())))
+    moved[-6] += 1  # the list of files seems to begin a byte later, so that the first file begins before the archive
+    with pytest.raises(ModelError, match="damaged or cut off"):
+        infer_shapes(bytes(moved))
     nested = '{"graph_module":' * 100_000
     with pytest.raises(LimitError, match="too many brackets"):
         infer_shapes(nested.encode())

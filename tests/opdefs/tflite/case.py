@@ -10,7 +10,10 @@ import attrs
 
 @attrs.frozen
 class Operand:
-    """An input of an operator: a constant with `values`, or an input of the model, which is fed these (default: 0)."""
+    """An input of an operator: a constant with `values`, or an input of the model, which is fed these (default: 0).
+
+    `data` are numbers that are fed, and decide no size.
+    """
 
     dtype: str
     dims: tuple[int, ...] = attrs.field(converter=tuple)
@@ -19,6 +22,7 @@ class Operand:
     )
     constant: bool = False
     variable: bool = False
+    data: tuple[Any, ...] | None = None
 
     @property
     def count(self) -> int:

@@ -10,6 +10,9 @@ from typing import Any
 from tests.opdefs.tflite.case import Case, Operand
 
 Drawing = Callable[["Draw"], Case]
+MAX_DATA = 64
+"""The most elements with numbers of their own; others are 0."""
+
 DRAWINGS: dict[str, Drawing] = {}
 """By operator, what draws a case of it."""
 
@@ -62,8 +65,13 @@ class Draw:
         return max(value + self.one_of(-1, 1), 0) if self.chance(percent) else value
 
     def feed(self, *dims: int, dtype: str = "float32") -> Operand:
-        """An input of the model."""
-        return Operand(dtype, dims)
+        """An input of the model, with small numbers as data."""
+        count = prod(dims)
+        if count > MAX_DATA or dtype not in ("float32", "bool"):
+            return Operand(dtype, dims)
+        numbers = [self.number(-4, 9) for _ in range(count)]
+        data = tuple(n > 0 for n in numbers) if dtype == "bool" else tuple(n / 2 for n in numbers)
+        return Operand(dtype, dims, data=data)
 
     def weights(self, *dims: int, dtype: str = "float32") -> Operand:
         """A constant of zeros."""
@@ -660,10 +668,11 @@ def depth_to_space(d: Draw, op: str) -> Case:
 @draws("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
 def resize(d: Draw, op: str) -> Case:
     sizes = [d.off(d.number(1, 5), 5) for _ in range(2)]
-    options = {"align_corners": d.chance(30), "half_pixel_centers": d.chance(30)}
+    size, align = d.ints(sizes), d.chance(30)
+    options = {"align_corners": align, "half_pixel_centers": d.chance(30) and (size.constant or not align)}
     table = "ResizeBilinearOptions" if op == "RESIZE_BILINEAR" else "ResizeNearestNeighborOptions"
     x = d.feed(d.number(1, 2), d.number(1, 5), d.number(1, 5), d.number(1, 3))
-    return Case(op, [x, d.ints(sizes)], ["float32"], table, options)
+    return Case(op, [x, size], ["float32"], table, options)
 
 
 @draws("DILATE")

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from opdefs.tflite import tflite
 from shapeinf import Result, infer_shapes
 from shapeinf.expr import Interval
 from shapeinf.graph import DeclaredType, Graph, Node
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import FloatInterval, PartialTensor, Shape
 from shapeinf.ops import OpRegistry
 from tests.opdefs.tflite.case import Case, Operand
 
 REGISTRY = OpRegistry(tflite)
 
 
-def infer_case(case: Case, *, symbolic: bool = False, feed: bool = True) -> tuple[Result, dict[str, int]]:
+def infer_case(
+    case: Case, *, symbolic: bool = False, feed: bool = True, fold: bool = False
+) -> tuple[Result, dict[str, int]]:
     """The result for a case, and the sizes of its symbols: those of all inputs of the model with `symbolic`.
 
-    With `feed`, the contents that are fed to inputs are constants.
+    With `feed`, the contents that are fed to inputs are constants, with `fold` all inputs.
     """
     names, declared, constants, sizes = [], {}, {}, {}
     for index, operand in enumerate(case.inputs):
@@ -29,7 +30,7 @@ def infer_case(case: Case, *, symbolic: bool = False, feed: bool = True) -> tupl
         names.append(name)
         if operand is None:
             continue
-        known = operand.constant or (feed and operand.values is not None)
+        known = fold or operand.constant or (feed and operand.values is not None)
         if known:
             constants[name] = PartialTensor(operand.dtype, Shape(operand.dims), contents(operand))
         else:
@@ -59,8 +60,8 @@ def contents(operand: Operand) -> tuple[Any, ...] | None:
     """The contents of a constant, which are zeros by default; None for a large one."""
     if operand.count > 256:
         return None
-    if operand.values is not None:
-        return operand.values
+    if operand.values is not None or operand.data is not None:
+        return operand.data if operand.values is None else operand.values
     zero: Any = False if operand.dtype == "bool" else 0.0 if "float" in operand.dtype else 0
     return (zero,) * operand.count if "float" in operand.dtype or "int" in operand.dtype or zero is False else None
 
@@ -79,7 +80,8 @@ def compare(case: Case, truth: Mapping[str, Any]) -> list[str]:
     result, sizes = infer_case(case, symbolic=True)
     found += [f"symbolic: {text}" for text in _symbolic_differences(case, result, sizes, truth)]
     result, _ = infer_case(case, feed=False)
-    return found + [f"unfed: {text}" for text in _contradictions(result, truth)]
+    found += [f"unfed: {text}" for text in _contradictions(result, truth)]
+    return found + _wrong_contents(case, truth)
 
 
 def _differences(case: Case, result: Result, truth: Mapping[str, Any]) -> list[str]:
@@ -96,18 +98,35 @@ def _differences(case: Case, result: Result, truth: Mapping[str, Any]) -> list[s
             found.append(f"output {index} is {info}, LiteRT's {dims}")
         if info.dtype != case.outputs[index]:
             found.append(f"output {index} is {info}, LiteRT's {case.outputs[index]}")
-        found += _wrong_contents(index, result, truth["values"][index])
     return found
 
 
-def _wrong_contents(index: int, result: Result, values: list[Any] | None) -> list[str]:
-    """The known elements of an output that differ from LiteRT's."""
-    known = result.values.get(f"y{index}")
-    if values is None or known is None:
-        return []
-    elements = np.array(known, dtype=object).reshape(-1).tolist()
-    wrong = [(a, b) for a, b in zip(elements, values, strict=True) if isinstance(a, (int, bool)) and a != b]
-    return [f"contents of output {index}: {wrong}"] if wrong else []
+def folded(case: Case, index: int) -> Sequence[Any] | None:
+    """The elements of an output where all inputs are constants; None where they are not known."""
+    inference = infer_case(case, fold=True)[0].engine.inference
+    type_ = inference.table.types[inference.numbers[inference.compiled.names.index(f"y{index}")]]
+    return type_.elements if isinstance(type_, PartialTensor) else None
+
+
+def _wrong_contents(case: Case, truth: Mapping[str, Any]) -> list[str]:
+    """The known elements of outputs that differ from LiteRT's, where all inputs are constants."""
+    found = []
+    for index, values in enumerate(truth.get("values", ())):
+        elements = folded(case, index)
+        if values is None or elements is None:
+            continue
+        pairs = zip(elements, values, strict=True)
+        wrong = [(a, b) for a, b in pairs if not _agrees(a, b)]
+        found += [f"contents of output {index}: {wrong}"] if wrong else []
+    return found
+
+
+def _agrees(element: Any, number: Any) -> bool:
+    if isinstance(element, FloatInterval):
+        return isinstance(number, str) or element.low <= number <= element.high
+    if isinstance(element, float) and not isfinite(element):
+        return repr(element) == number
+    return element is None or element == number
 
 
 def _symbolic_differences(case: Case, result: Result, sizes: Mapping[str, int], truth: Mapping[str, Any]) -> list[str]:
@@ -122,16 +141,9 @@ def _symbolic_differences(case: Case, result: Result, sizes: Mapping[str, int], 
     for index, dims in enumerate(truth["outputs"]):
         name = f"y{index}"
         text = shapes[name].tolist() if name in shapes else None
-        if text is None and not _is_known(result, name):  # an honest unknown: its rank, or a size, depends on sizes
-            continue
-        if text != [dims]:
+        if text not in (None, [dims]):  # None is an unknown: its rank, or a size, depends on sizes
             found.append(f"output {index} is {result.tensors[name]}, {text}, LiteRT's {dims}")
     return found
-
-
-def _is_known(result: Result, name: str) -> bool:
-    dims = result.tensors[name].shape.dims
-    return dims is not None and not any(s.is_anonymous for d in dims if not isinstance(d, int) for s in d.symbols())
 
 
 def _contradictions(result: Result, truth: Mapping[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 from tests.opdefs.tflite.case import Case, Operand
@@ -118,9 +119,8 @@ def _array(operand: Operand) -> Any:
     import numpy as np
 
     dtype = np.dtype(_NUMPY.get(operand.dtype, operand.dtype))
-    if operand.values is None:
-        return np.zeros(operand.dims, dtype)
-    return np.array(operand.values, dtype).reshape(operand.dims)
+    numbers = operand.data if operand.values is None else operand.values
+    return np.zeros(operand.dims, dtype) if numbers is None else np.array(numbers, dtype).reshape(operand.dims)
 
 
 def _set_options(schema: Any, operator: Any, case: Case) -> None:
@@ -182,16 +182,16 @@ def execute(case: Case) -> dict[str, Any]:
 
 
 def _values(interpreter: Any, detail: Mapping[str, Any]) -> list[Any] | None:
-    """The elements of a small output of integers or bools; None for another one."""
+    """The elements of a small output of numbers; None for another one."""
     import numpy as np
 
     try:
         array = interpreter.get_tensor(detail["index"])
     except (ValueError, RuntimeError):
         return None
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iub" or array.size > 64:
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iubf" or array.size > 64:
         return None
-    return array.reshape(-1).tolist()
+    return [repr(x) if isinstance(x, float) and not isfinite(x) else x for x in array.reshape(-1).tolist()]
 
 
 def _isolated(case: Case) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from shapeinf.memory.planning.from_timeline import end_of, required_bytes
 from shapeinf.memory.runtimes.executorch.algorithms import ALGORITHMS
 from shapeinf.memory.runtimes.executorch.options import Algorithm, ExecuTorchOptions
 from shapeinf.memory.runtimes.executorch.storages import PlannedGraph, find_storages
-from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory, kernels_of
+from shapeinf.memory.runtimes.planned_arena import PlannedArena
+from shapeinf.memory.runtimes.runtime_memory import kernels_of
 from shapeinf.memory.timeline import Buffer, Role
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK, Budget
@@ -32,12 +33,14 @@ NOTES = (
 
 
 @synchronized
-class ArenaMemory(RuntimeMemory):
+class ArenaMemory(PlannedArena):
     """The tensors in the arena of a program, and their offsets: `plan()`.
 
     Its peak is the most bytes in use at once, which no arena is smaller than. The arena is planned for upper bounds:
     each dim of a tensor has its largest size under the constraints, and at smaller sizes a program has the same arena.
     """
+
+    at_bounds = True
 
     def __init__(self, inference: Inference, options: ExecuTorchOptions, *, work: int = WORK) -> None:
         """Raises ShapeInferenceError for a model of a dialect that ExecuTorch does not run."""

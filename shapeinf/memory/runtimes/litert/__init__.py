@@ -1,0 +1,1 @@
+"""LiteRT (TensorFlow Lite): the arenas that its interpreter plans for a model."""

@@ -1,0 +1,1 @@
+"""TensorFlow Lite Micro: the arena that its interpreter needs for a model."""
