@@ -208,26 +208,15 @@ def dynamic_update_slice(c: TensorFlowContext, x: Value, update: Value, start: V
     c.merge(c.require_rank(start.shape, 1, "the start")[0], rank, "the start must have one value for each axis")
     for axis, (part, size) in enumerate(zip(update.shape, x.shape, strict=True)):
         c.at_most(part, size, f"the update must not be larger than axis {axis}")
-<<<<<<< HEAD
     first, written = known_ints(start), element_array(update)
     if first is None or written is None or x.elements is None:
-=======
-    first, new = known_ints(start), element_array(update)
-    if first is None or new is None or x.elements is None:
->>>>>>> tflops
         return PartialTensor(x.dtype, x.shape, None)
 
     def write(array: Elements) -> Elements:
         result = array.copy()
-<<<<<<< HEAD
         ends = zip(first, array.shape, written.shape, strict=True)
         starts = [min(max(at, 0), size - length) for at, size, length in ends]
         result[tuple(slice(at, at + length) for at, length in zip(starts, written.shape, strict=True))] = written
-=======
-        ends = zip(first, array.shape, new.shape, strict=True)
-        starts = [min(max(at, 0), size - length) for at, size, length in ends]
-        result[tuple(slice(at, at + length) for at, length in zip(starts, new.shape, strict=True))] = new
->>>>>>> tflops
         return result
 
     return move_elements(x, x.shape, write)

@@ -29,16 +29,11 @@ OPEN = (
 )
 """Overloads with outputs whose sizes differ between devices or are decided by data."""
 
-<<<<<<< HEAD
-ITEMS = ("aten.embedding", "aten._embedding_bag", "aten.ctc_loss", "aten._ctc_loss", "prims")
-"""Overloads that fail at some sizes by the items of their tensors: no row of an empty table, a length of the input.
+ITEMS = ("aten.ctc_loss", "aten._ctc_loss", "prims")
+"""Overloads that fail at some sizes by the items of their tensors: a length of the input.
 
 Primitives fail at sizes that the functions whose parts they are never pass: operands are broadcast before, for example.
 """
-=======
-ITEMS = ("aten.ctc_loss", "aten._ctc_loss")
-"""Overloads that fail at some sizes by the items of their tensors: a length of the input."""
->>>>>>> torchview
 
 UNCHECKED = (
     *("aten._native_batch_norm", "aten.native_batch_norm", "aten._batch_norm", "aten.batch_norm"),
