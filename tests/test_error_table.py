@@ -12,7 +12,7 @@ from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import CODES, register_code
 
 ROOT = Path(__file__).resolve().parent.parent
-CODE = re.compile(r"""["']([CNPSTX][1-9]\d\d)["']""")
+CODE = re.compile(r"""["']([CNPSTXL][1-9]\d\d)["']""")
 
 
 def tool():

@@ -90,7 +90,7 @@ class _Run:
 
 def check_resize(model: CheckedModel) -> list[Diagnostic]:
     """What other sizes of each axis of the inputs lead to."""
-    return [finding for axes in _resized_axes(model) for finding in _Resize(model, axes).findings()]
+    return [diagnostic for axes in _resized_axes(model) for diagnostic in _Resize(model, axes).diagnostics()]
 
 
 def _resized_axes(model: CheckedModel) -> list[ResizedAxes]:
@@ -115,8 +115,8 @@ class _Resize:
         self.producers = {name: node for node in model.graph.nodes for name in node.outputs}
         self.before = self._run(axes.size)
 
-    def findings(self) -> Iterator[Diagnostic]:
-        """The findings; none where the graph fails at the sizes in the file."""
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """The diagnostics; none where the graph fails at the sizes in the file."""
         if self.before.violation is not None:
             return
         runs = [self._run(size) for size in self.axes.sizes()]
@@ -143,24 +143,25 @@ class _Resize:
             return _Run(size, None, Diagnostic("error", error.code, str(error)))
         order = self.model.order
         violations = certain_violations(result.engine.inference)
-        first = min(violations, key=lambda found: order.get(found.node.partition("/")[0], -1), default=None)
+        first = min(violations, key=lambda violation: order.get(violation.node.partition("/")[0], -1), default=None)
         return _Run(size, result, first)
 
-    # -- findings ------------------------------------------------------------------------------------------------------
+    # -- diagnostics ---------------------------------------------------------------------------------------------------
 
     def _blocked(self, run: _Run) -> Diagnostic:
-        found = run.violation
-        assert found is not None
+        violation = run.violation
+        assert violation is not None
         now = "no size works" if self.axes.size is None else f"it can only be {self.axes.size}"
-        message = f"{self.axes.label} cannot be resized, {now}: at {run.size}, {found.message}"
-        because, help = self._constant_at(found.node, run)
-        severity: Severity = "note" if self._weights_at(found.node) is not None else "warning"
-        return self._finding(severity, C155, message, found.node, found.op, found.operands, because, help)
+        message = f"{self.axes.label} cannot be resized, {now}: at {run.size}, {violation.message}"
+        because, help = self._constant_at(violation.node, run)
+        severity: Severity = "note" if self._weights_at(violation.node) is not None else "warning"
+        node = violation.node, violation.op, violation.operands
+        return self._diagnostic(severity, C155, message, *node, because, help)
 
     def _weights_at(self, label: str) -> str | None:
         """The constant of the model, no list of sizes, that has the size of the axes at a node: their number is fixed.
 
-        A batch is no number of channels: a state that has it is not meant here.
+        A batch is no number of channels: a state with a row for each item does not count.
         """
         node = self.model.nodes.get(label)
         if node is None or self.axes.axis == 0:
@@ -181,14 +182,13 @@ class _Resize:
         return constant is not None and _contents_text(constant) is None
 
     def _restricted(self, failed: Sequence[_Run], running: Sequence[_Run]) -> Diagnostic:
-        found = failed[0].violation
-        assert found is not None
+        violation = failed[0].violation
+        assert violation is not None
         works = ", ".join(str(run.size) for run in running)
-        message = (
-            f"{self.axes.label} takes only some sizes ({works} of those tried): at {failed[0].size}, {found.message}"
-        )
-        because, help = self._constant_at(found.node, failed[0])
-        return self._finding("note", C156, message, found.node, found.op, found.operands, because, help)
+        subject = f"{self.axes.label} takes only some sizes ({works} of those tried)"
+        message = f"{subject}: at {failed[0].size}, {violation.message}"
+        because, help = self._constant_at(violation.node, failed[0])
+        return self._diagnostic("note", C156, message, violation.node, violation.op, violation.operands, because, help)
 
     def _folded(self, run: _Run) -> Iterator[Diagnostic]:
         """The outputs whose other axes grow with the batch, while their first axis does not."""
@@ -200,7 +200,7 @@ class _Resize:
             text = f"a batch of {run.size} becomes part of another axis of {name}: {old} becomes {new}"
             because, help = (None, None) if node is None else self._constant_at(node.name, run)
             label, op = ("", "") if node is None else (node.name, node.op)
-            yield self._finding("warning", C157, text, label, op, (), because, help, name)
+            yield self._diagnostic("warning", C157, text, label, op, (), because, help, name)
 
     def _folds(self, old: Shape, new: Shape) -> bool:
         if not old.dims or new.dims is None or len(old.dims) != len(new.dims):
@@ -234,7 +234,7 @@ class _Resize:
     def _varies(self, name: str, run: _Run) -> bool:
         return self.before.shape(name) != run.shape(name)
 
-    def _finding(
+    def _diagnostic(
         self,
         severity: Severity,
         code: str,
@@ -258,10 +258,10 @@ class _Resize:
         node = self.model.nodes.get(label)
         if node is None:
             return None, None
-        found = self._deciding(node, run)
-        if found is None:
+        decision = self._deciding(node, run)
+        if decision is None:
             return self._option_at(node, run)
-        name, at = found
+        name, at = decision
         where = "" if at.name == label else f" at node {at.name} ({at.op})"
         constant = self.model.graph.constants.get(name)
         text = None if constant is None else _contents_text(constant)

@@ -294,13 +294,15 @@ class FormatRegistry:
         """
         values = {name: value for name, value in values.items() if value not in (None, ())}
         records = list(self._records(values))
-        whole = [record for record in records if all(hasattr(record, name) for name in values)]
-        if records and not whole:
+        typed = {name for record in records for name in _changed(record)}
+        complete = [record for record in records if typed <= attrs.fields_dict(type(record)).keys()]
+        if records and not complete:
             raise ShapeInferenceError(f"the options belong to different formats: {records[0]!r}, {records[1]!r}")
-        if len(whole) < 2:
-            return whole[0] if whole else None
-        shared = next(base for base in type(whole[0]).__mro__ if all(isinstance(record, base) for record in whole))
-        return shared(**values)  # type: ignore[no-any-return]
+        if len(complete) < 2:
+            return complete[0] if complete else None
+        classes = type(complete[0]).__mro__
+        shared = next(base for base in classes if all(isinstance(record, base) for record in complete))
+        return shared(**{name: values[name] for name in typed})  # type: ignore[no-any-return]
 
     def _records(self, values: Mapping[str, object]) -> Iterable[FormatOptions]:
         for format_ in self.formats:
@@ -308,6 +310,12 @@ class FormatRegistry:
                 record = format_.options(**{name: values[name] for name in format_.command_line() if name in values})
                 if record != format_.options():
                     yield record
+
+
+def _changed(record: FormatOptions) -> Iterable[str]:
+    """The names of the options that differ from their defaults."""
+    default = type(record)()
+    return (f.name for f in attrs.fields(type(record)) if getattr(record, f.name) != getattr(default, f.name))
 
 
 def _has_options(format_: Format, options: FormatOptions) -> bool:

@@ -139,10 +139,9 @@ class Document:
         """
         if index == 0:
             return None
-        try:
-            buffer = self.buffers[index]
-        except IndexError:
-            raise MalformedError(f"has no buffer {index}: there are {len(self.buffers)}") from None
+        if index >= len(self.buffers):
+            raise MalformedError(f"has no buffer {index}: there are {len(self.buffers)}")
+        buffer = self.buffers[index]
         start, length = buffer.data(0)
         if length:
             return start, length

@@ -28,11 +28,17 @@ Number = int | float | bool
 
 
 class MalformedError(ValueError):
-    """The file does not conform to the wire format, or to its schema. Internal: callers raise ModelError."""
+    """The file does not conform to the wire format, or to its schema.
+
+    Internal: caught in `formats.tflite.reader` and `formats.tflite.writer`.
+    """
 
 
 class LimitReachedError(MalformedError):
-    """The file exceeds a limit, such as that of visits of tables that references share."""
+    """The file exceeds a limit, such as that of visits of tables that references share.
+
+    Internal: caught in `formats.tflite.reader` and `formats.tflite.writer`.
+    """
 
 
 class Pages:
@@ -227,13 +233,13 @@ class Tables:
         return self._count
 
     def target(self, index: int) -> int:
-        """The position of a table; IndexError past the end."""
+        """The position of a table. Raises MalformedError past the end."""
         if not 0 <= index < self._count:
-            raise IndexError(index)
+            raise MalformedError(f"has no table {index} in a vector of {self._count}")
         return self._reader.offset(self._start + 4 * index)
 
     def __getitem__(self, index: int) -> Table:
-        """A table; IndexError past the end."""
+        """A table. Raises MalformedError past the end."""
         return self._reader.table(self.target(index))
 
     def __iter__(self) -> Iterator[Table]:
