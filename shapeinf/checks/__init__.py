@@ -10,6 +10,7 @@ from shapeinf.checks.model_paths import ModelPaths, find_models
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.checks.registry import CHECKS, Check
 from shapeinf.checks.resize import check_resize
+from shapeinf.checks.run_time_sizes import check_run_time_sizes
 from shapeinf.checks.selection import Selection, check_selectors
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
 
@@ -35,6 +36,7 @@ __all__ = [
     "check_files",
     "check_profile",
     "check_resize",
+    "check_run_time_sizes",
     "check_selectors",
     "check_serving",
     "find_models",

@@ -13,6 +13,7 @@ from shapeinf.checks import (
     Profile,
     check_profile,
     check_resize,
+    check_run_time_sizes,
     check_serving,
     parse_shapes,
     read_profiles,
@@ -51,7 +52,7 @@ class Deployment:
         if self.triton is not None:
             config = read_serving_config(self.triton)
             checks.append(lambda model: check_serving(model, config))
-        return (*checks, check_resize) if self.resize else tuple(checks)
+        return (*checks, check_resize, check_run_time_sizes) if self.resize else tuple(checks)
 
 
 def _profile_check(profile: Profile) -> DeploymentCheck:
@@ -86,7 +87,11 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
     ),
     *map(_corner_option, _CORNERS),
     click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`."),
-    click.option("--resize", is_flag=True, help="What prevents other sizes of the inputs than those in the file."),
+    click.option(
+        "--resize",
+        is_flag=True,
+        help="What prevents other sizes of the inputs than those in the file, and sizes that only a run decides.",
+    ),
 )
 
 

@@ -132,6 +132,8 @@ class Format(NamedTuple):
             can choose which types it writes; None for any other.
         input_guards: the guards that the exporter of a model states on the sizes of its inputs; None where it states
             none.
+        interpreter: the runtime that files of this format are for, as `Result.memory` names it; empty where there are
+            several.
     """
 
     name: str
@@ -146,6 +148,7 @@ class Format(NamedTuple):
     writes_folders: bool = False
     write_with_options: Callable[[Graph, Annotation, Target, WriteOptions], None] | None = None
     input_guards: Callable[[Graph], InputGuards | None] = lambda _: None
+    interpreter: str = ""
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from shapeinf import infer_shapes
-from shapeinf.checks import CheckedModel, check_resize
+from shapeinf.checks import CheckedModel, check_resize, check_run_time_sizes
 from shapeinf.cli.main import main
 from shapeinf.diagnostics import Diagnostic
 from tests.formats.tflite.files import (
@@ -24,6 +24,7 @@ from tests.formats.tflite.files import (
     ints,
     options,
 )
+from tests.vectors import PROJECT
 
 
 def findings(*subgraphs: Subgraph) -> list[Diagnostic]:
@@ -110,3 +111,23 @@ def test_the_command(tmp_path_factory: pytest.TempPathFactory, target: list[int]
     assert run.exit_code == code, run.output
     assert ("cannot be resized" in run.output) == bool(code)
     assert CliRunner().invoke(main, ["check", str(path)]).exit_code == 0
+
+
+def computed_target() -> Subgraph:
+    """RESHAPE by the sum of two constants, which LiteRT does not compute before a run (tflite/kernels/add.cc)."""
+    numbers = {"a": ints(1, 8), "b": ints(0, 8)}
+    constants = [Tensor(name, [2], "int32", data=data) for name, data in numbers.items()]
+    tensors = [Tensor("x", (1, 4, 4)), *constants, Tensor("target", [2], "int32"), Tensor("y", (1, 16))]
+    return Subgraph(tensors, [0], [4], [Node(ADD, [1, 2], [3]), Node(RESHAPE, [0, 3], [4])])
+
+
+def test_a_tensor_of_known_size_that_a_run_decides_is_listed() -> None:
+    model = CheckedModel(infer_shapes(file(computed_target()), declared="check"))
+    [late] = check_run_time_sizes(model)
+    assert (late.severity, late.code, late.node, late.op, late.tensor) == ("note", "C158", "1", "RESHAPE", "y")
+    assert late.message == "y has the shape [1, 16], but litert knows its sizes only when the node runs"
+    assert not check_run_time_sizes(CheckedModel(infer_shapes(file(reshaping([1, 16])), declared="check")))
+
+
+def test_other_formats_have_no_interpreter() -> None:
+    assert not check_run_time_sizes(CheckedModel(infer_shapes(PROJECT / "examples" / "decoder.onnx", declared="check")))

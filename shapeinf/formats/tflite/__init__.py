@@ -74,5 +74,6 @@ TFLITE = Format(
     options=TfliteOptions,
     is_model_path=_is_model_path,
     is_model_head=_is_head,
+    interpreter="litert",
 )
 """The format of TensorFlow Lite files."""

@@ -25,6 +25,8 @@ class RuntimeMemory(Memory):
     """The runtime."""
     notes: tuple[str, ...]
     """Why the runtime may need another amount than is counted here."""
+    sized_in_runs: tuple[str, ...] = ()
+    """The values that get their sizes when their nodes run, so that the runtime plans no memory for them before."""
 
     def _begin_run(
         self, inference: Inference, name: str, timeline: Timeline, notes: tuple[str, ...], work: int

@@ -92,6 +92,7 @@ class LiteRtMemory(PlannedArena):
         self.kernels = kernels
         prepared = self._prepare(inference, inference.store)
         name = "litert-xnnpack" if xnnpack else "litert"
+        self.sized_in_runs = _sized_in_runs(prepared)
         notes = (*(XNNPACK_NOTES if xnnpack else NOTES), *_notes(prepared))
         self._begin_run(inference, name, timeline_of(prepared), notes, work)
         self._planned = IN_THE_ARENA
@@ -166,10 +167,14 @@ class LiteRtMemory(PlannedArena):
         return prepared, _plan_of(prepared, self.options.sharing)
 
 
+def _sized_in_runs(graph: PreparedGraph) -> tuple[str, ...]:
+    written = [index for node in graph.nodes for index in node.outputs]
+    return tuple([graph.tensors[index].name for index in written if _is_sized_in_run(graph, index)])
+
+
 def _notes(graph: PreparedGraph) -> Iterator[str]:
-    stops = [
-        call.node for call, node in zip(graph.subgraph.calls, graph.nodes, strict=True) if _stops(graph, node.outputs)
-    ]
+    calls = zip(graph.subgraph.calls, graph.nodes, strict=True)
+    stops = [call.node for call, node in calls if any(_is_sized_in_run(graph, index) for index in node.outputs)]
     if stops:
         listed = ", ".join(stops[:4]) + (f" and {len(stops) - 4} more" if len(stops) > 4 else "")
         yield f"dynamic in LiteRT: the outputs of {listed} get their sizes when they run"
@@ -177,8 +182,8 @@ def _notes(graph: PreparedGraph) -> Iterator[str]:
         yield "subgraphs that operators run have arenas of their own"
 
 
-def _stops(graph: PreparedGraph, outputs: Sequence[int]) -> bool:
-    return any(graph.tensors[index].storage in ("heap", "late") for index in outputs)
+def _is_sized_in_run(graph: PreparedGraph, index: int) -> bool:
+    return graph.tensors[index].storage in ("heap", "late")
 
 
 def _is_counted(tensor: PreparedTensor) -> bool:
