@@ -14,7 +14,7 @@ from shapeinf.errors import LimitError, ModelError, UnknownNameError
 from shapeinf.formats.files import check_path, open_regular
 from shapeinf.formats.protobuf.large_file import LargeFile, file_bytes
 from shapeinf.formats.protobuf.wire import Buffer
-from shapeinf.formats.read_files import ReadFiles, read_stream
+from shapeinf.formats.read_files import ReadFiles, open_source, read_stream
 from shapeinf.formats.tflite.builder import ModelBuilder
 from shapeinf.formats.tflite.containers import is_container, open_member
 from shapeinf.formats.tflite.document import Document, read_document
@@ -41,6 +41,14 @@ def read(model: Any, signature: str | None = None, member: str | None = None) ->
     graph.source = path
     graph.files = files
     return graph
+
+
+@contextmanager
+def open_model(graph: Graph) -> Iterator[Buffer]:
+    """The bytes of the file that a graph was read from; of an archive those of its member. Raises ChangedFileError."""
+    with open_source(graph) as buffer:
+        member = graph.model.member
+        yield open_member(buffer, member, graph.source or "<bytes>")[1] if member else buffer
 
 
 def build(buffer: Buffer, where: str, signature: str | None = None, member: str | None = None) -> Graph:

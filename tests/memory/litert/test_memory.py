@@ -6,12 +6,14 @@ The expected bytes are those that LiteRT 2.3.0 and tflite-micro 0.dev20261023 al
 from __future__ import annotations
 
 import struct
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.errors import MissingSizeError, ModelError, ShapeInferenceError
+from shapeinf.formats.tflite import TfliteOptions
 from shapeinf.formats.tflite.document import read_document
 from shapeinf.memory.runtimes.litert.options import LiteRtOptions
 from shapeinf.memory.runtimes.tflite_micro.offline import METADATA
@@ -110,3 +112,15 @@ def test_the_interpreter_accepts_the_offsets(tmp_path: Path) -> None:
     target = tmp_path / "offline.tflite"
     infer_shapes(str(dense(tmp_path))).memory(runtime="tflite-micro").save_offline(target, {N: 3})
     runtime.Interpreter.from_file(str(target), arena_size=1 << 16)
+
+
+def test_a_member_of_an_archive_has_the_arena_of_its_file(tmp_path: Path) -> None:
+    path = dense(tmp_path)
+    archive = tmp_path / "models.task"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("first.tflite", path.read_bytes())
+        file.write(path, "second.tflite")
+    member = infer_shapes(str(archive), format_options=TfliteOptions(member="second.tflite"))
+    for runtime in ("litert", "tflite-micro"):
+        own = infer_shapes(str(path)).memory(runtime=runtime)
+        assert str(member.memory(runtime=runtime).at({N: 2})) == str(own.at({N: 2}))

@@ -12,11 +12,11 @@ from shapeinf.engine.runs import trips
 from shapeinf.engine.type_table import canonicalize
 from shapeinf.errors import LimitError, ModelError, NotKnown
 from shapeinf.expr import DimSize, ceildiv
-from shapeinf.formats.read_files import open_source
 from shapeinf.formats.tflite.document import Document, TensorRecord, read_document
 from shapeinf.formats.tflite.document import Subgraph as SubgraphRecord
 from shapeinf.formats.tflite.flatbuffer import LimitReachedError, MalformedError
 from shapeinf.formats.tflite.model import TfliteModel
+from shapeinf.formats.tflite.reader import open_model
 from shapeinf.formats.tflite.storage import SubgraphStorage, read_storage
 from shapeinf.graph import FunctionReference, Graph, NodeKind
 from shapeinf.lattice import Shape, ShapeStore, TensorType, Type, element_bits
@@ -58,7 +58,7 @@ def read_model(inference: Inference, store: ShapeStore) -> FileModel:
             "the memory of a runtime of TensorFlow Lite is that of a file: the graph was not read from one"
         )
     try:
-        with open_source(graph) as buffer:
+        with open_model(graph) as buffer:
             builder = _Builder(inference, store, read_document(buffer), model)
             main = builder.subgraph(model.subgraph, graph, inference)
             return FileModel(main, builder.subgraphs, builder.document, model.names)
