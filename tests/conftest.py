@@ -15,6 +15,7 @@ from tests.parts import THOROUGH, is_thorough
 
 collect_ignore = [
     "differential/pnnx/networks.py",  # classes of torch, for the program that records them
+    "differential/pnnx/raw_functions.py",
     "differential/torch_export/drawing.py",  # modules of torch, for the program that records their exports
     "differential/torch_export/kinds.py",
     "differential/torch_export/running.py",

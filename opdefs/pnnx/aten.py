@@ -8,21 +8,27 @@ from __future__ import annotations
 from functools import partial
 
 from opdefs.pnnx.axes import read_axis
+from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.concat import cat, list_tensors
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.names import function_name
-from opdefs.pnnx.operands import require_kind
+from opdefs.pnnx.operands import convert_operands, is_kind, require_kind, require_operand, result_type
 from opdefs.pnnx.promotion import to_float
 from opdefs.pnnx.splits import chunk, split
 from opdefs.rules.contents.arithmetic import limit_elements
-from opdefs.rules.contents.constants import number_of
+from opdefs.rules.contents.constants import constant_tensor, number_of
 from opdefs.rules.contents.conversion import convert
-from opdefs.rules.contents.elements import known_dims, map_elements
+from opdefs.rules.contents.elements import MAX_RANK, Operation, known_dims, known_ints, map_elements
+from opdefs.rules.contents.floats import FloatArithmetic, float_operation
 from opdefs.rules.contents.floats import arithmetic as arithmetic_of
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.products import addition, multiplication, negation
+from opdefs.rules.reduction import reduce_axes
+from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.rules.sequences import create_tuple
 from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, Type
-from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops import InferenceContext, Operand, Value
 
 _CODES = (
     *("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
@@ -57,12 +63,61 @@ def same_type(c: InferenceContext, input: Shape, *others: Value) -> Shape:
     return input
 
 
+@own_types("aten::add", "aten::sub", "aten::mul", "aten::div")
+def arithmetic(
+    c: InferenceContext, input: Operand, other: Operand | None = None, *factors: Value, other_: object = None
+) -> PartialTensor:
+    """Broadcasting, in the promoted type; quotients are floats. A third input is a factor of the second."""
+    second = require_operand(c, other, other_, "other")
+    dtype = result_type(input, second)
+    if function_name(c.op_def.name) == "div":
+        dtype = None if factors else to_float(dtype)  # with a rounding mode, integers stay integers
+    shape = c.broadcast(input.shape, second.shape) if isinstance(second, PartialTensor) else input.shape
+    if factors or dtype is None or input.elements is None:
+        return PartialTensor(dtype, shape, None)
+    operation = _operation(c, dtype, function_name(c.op_def.name))
+    return map_elements(dtype, shape, operation, *convert_operands(c, dtype, input, second))
+
+
+def _operation(c: InferenceContext, dtype: str, name: str) -> Operation:
+    """The operation on elements of a type."""
+    if name == "mul":
+        return multiplication(c, dtype)
+    if name == "div":
+        return float_operation(c, dtype, numpy_function("divide"), FloatArithmetic.divide)
+    add, negate = addition(c, dtype), negation(c, dtype)
+    return add if name == "add" else lambda a, b: add(a, negate(b))
+
+
 @own_types("aten::cat")
 def cat_of_list(c: InferenceContext, *tensors: TensorType | SequenceType, dim: int = 0) -> TensorType:
     """As `torch.cat` of several inputs; unknown for a list of tensors."""
     if any(isinstance(tensor, SequenceType) for tensor in tensors):
         raise c.unknowable("the tensors are a list")
     return cat(c, *tensors, dim=dim)
+
+
+@own_types("aten::prod")
+def product_of_all(c: InferenceContext, input: Value, *arguments: Value) -> PartialTensor:
+    """[*S] -> [], the product of all elements; unknown with more arguments than the element type."""
+    if len(arguments) > 1:
+        raise c.unknowable("the arguments are not known")
+    code = known_ints(arguments[0]) if arguments else None
+    named = _CODES[code[0]] if code and 0 <= code[0] < len(_CODES) else None
+    own = "int64" if is_kind(input.dtype, "bool", "integer") else input.dtype
+    dtype = named if arguments else own
+    if input.elements is None or dtype is None:
+        return PartialTensor(dtype, SCALAR, None)
+    return reduce_axes(c, convert(c, input, dtype), None, False, "Prod")
+
+
+@own_types("aten::std", "aten::var")
+def deviation_of_all(c: InferenceContext, input: Shape, *arguments: Value) -> TensorType:
+    """[*S] -> [], the deviation of all elements; unknown with more arguments than `unbiased`."""
+    require_kind(c, c.dtype(0), "the input must have floats or complex numbers", "float", "complex")
+    if len(arguments) > 1:
+        raise c.unknowable("the arguments are not known")
+    return TensorType(real_type(c.dtype(0)), Shape(()))
 
 
 @own_types("aten::numel")
@@ -87,6 +142,20 @@ def number_of_tensor(c: InferenceContext, input: Value) -> PartialTensor:
 def tensor_of_number(c: InferenceContext, input: Value) -> PartialTensor:
     """A number as a tensor of rank 0."""
     return PartialTensor(input.dtype, SCALAR, input.elements)
+
+
+@own_types("aten::new_full")
+def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, *options: Value) -> PartialTensor:
+    """The sizes in `size`; in the element type of the input, unknown with `options`, which may contain another."""
+    dtype = None if options else c.dtype(0)
+    sizes = known_dims(size)
+    if sizes is None:
+        raise c.unknowable("the sizes are not known", dtype)
+    if len(sizes) > MAX_RANK:
+        c.fail(f"size must have at most {MAX_RANK} items", len(sizes))
+    shape = shape_of_sizes(c, sizes, "size")
+    fill = convert(c, fill_value, dtype).elements if dtype is not None and fill_value.shape.dims == () else None
+    return constant_tensor(dtype, shape, fill[0] if fill else None)
 
 
 @pnnx("aten::unfold")

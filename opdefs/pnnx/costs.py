@@ -33,7 +33,7 @@ pnnx.cost(
     *("F.celu", "F.elu", "F.gelu", "F.hardshrink", "F.hardsigmoid", "F.hardswish", "F.hardtanh", "F.leaky_relu"),
     *("F.logsigmoid", "F.mish", "F.prelu", "F.relu", "F.relu6", "F.rrelu", "F.selu", "F.sigmoid", "F.silu"),
     *("F.softplus", "F.softshrink", "F.softsign", "F.tanh", "F.tanhshrink", "F.threshold"),
-    *("aten::relu", "aten::relu6", "aten::erf", "aten::lgamma"),
+    *("aten::add", "aten::sub", "aten::mul", "aten::div", "aten::relu", "aten::relu6", "aten::erf", "aten::lgamma"),
     *("aten::log", "aten::sigmoid", "aten::sqrt", "aten::tanh", "torch.lgamma", "torch.cumsum", "torch.cumprod"),
     *("torch.arange", "torch.randn", "torch.randn_like", "torch.normal"),
     *(f"{prefix}bitwise_{name}" for prefix in ("aten::", "torch.") for name in ("and", "or", "xor", "not")),
@@ -59,7 +59,7 @@ pnnx.cost(
     *("torch.empty", "torch.ones", "torch.zeros", "torch.empty_like", "torch.ones_like", "torch.zeros_like"),
     *("torch.full", "torch.full_like", "Tensor.index_put", "torch.diag", "torch.masked_select", "Tensor.permute"),
     *("torch.transpose", "torch.t", "Tensor.slice_copy", "torch.slice_scatter", "aten::broadcast_tensors"),
-    *("aten::cat", "aten::copy", "aten::copy_", "aten::unfold", "aten::unsafe_chunk"),
+    *("aten::cat", "aten::copy", "aten::copy_", "aten::new_full", "aten::unfold", "aten::unsafe_chunk"),
     *("aten::unsafe_split", "aten::complex", "torch.complex", "aten::imag", "torch.imag", "aten::real", "torch.real"),
     *("aten::view_as_complex", "torch.view_as_complex", "aten::view_as_real", "torch.view_as_real", "torch.cat"),
     *("torch.stack", "torch.chunk", "torch.split", "torch.tensor_split", "torch.unbind", "nn.quantized.cat"),
@@ -89,11 +89,11 @@ pnnx.cost("torch.quantize_per_tensor")(elements.element_cost(2))
 
 pnnx.cost(
     *("torch.amax", "torch.amin", "torch.argmax", "torch.argmin", "torch.max", "torch.min", "torch.mean"),
-    *("torch.prod", "torch.sum", "torch.topk", "F.fold", "nn.Fold"),
+    *("torch.prod", "torch.sum", "aten::prod", "torch.topk", "F.fold", "nn.Fold"),
 )(elements.input_cost())
 pnnx.cost("torch.norm")(elements.input_cost(2))
 pnnx.cost("torch.logsumexp")(elements.input_cost(4))
-pnnx.cost("torch.std", "torch.var")(elements.input_cost(4))
+pnnx.cost("torch.std", "torch.var", "aten::std", "aten::var")(elements.input_cost(4))
 pnnx.cost("F.layer_norm", "nn.LayerNorm", "F.group_norm")(elements.normalization())
 pnnx.cost("F.rms_norm", "nn.RMSNorm")(elements.normalization(3, 1, None))
 pnnx.cost("F.normalize")(elements.normalization(3, None, None))

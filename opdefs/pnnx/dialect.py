@@ -21,6 +21,8 @@ _SAME_TYPE = (
 _OWN_TYPES: set[str] = set()
 _RAW = "aten::"
 """The prefix of torch's own functions."""
+_PARTIAL = frozenset(f"{_RAW}{name}" for name in ("add", "sub", "mul", "div", "prod", "std", "var", "new_full"))
+"""The functions whose rules here are for calls with fewer arguments than torch's overloads have."""
 _RAW_CALLS = "opdefs.torch.raw_calls"
 """The rules of these functions, which build on this dialect; imported for a network that has some."""
 
@@ -57,8 +59,8 @@ def _connect(graph: Graph) -> Graph:
 
 
 def _is_raw(op: str) -> bool:
-    """Whether an operator is a call of torch that has no rule here."""
-    return op.startswith(_RAW) and "." not in op and not pnnx.has_rule("", op)
+    """Whether an operator is a call of torch that has no rule here, or one for some of its arguments only."""
+    return op.startswith(_RAW) and "." not in op and (op in _PARTIAL or not pnnx.has_rule("", op))
 
 
 pnnx = Dialect(

@@ -1,6 +1,6 @@
 """Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
-Integers of tensors wrap around as those of torch do; numbers are Python's, which have no limits.
+Integers wrap around as those of torch do, those of TorchScript too; only numbers of Python have no limits.
 `rules.contents.floats` infers floats where they are exact. Contents of half precision are unknown: torch computes some
 in float32, and rounds others at each step.
 """
@@ -37,9 +37,18 @@ DimOperation = Callable[..., DimSize | None]
 
 
 def contents(
-    c: InferenceContext, function: str, dtype: str | None, shape: Shape, operands: tuple[Operand, ...]
+    c: InferenceContext,
+    function: str,
+    dtype: str | None,
+    shape: Shape,
+    operands: tuple[Operand, ...],
+    *,
+    unlimited: bool = False,
 ) -> PartialTensor:
-    """The result of a function of this type and shape, with its contents if they are known."""
+    """The result of a function of this type and shape, with its contents if they are known.
+
+    With `unlimited`, the operands are numbers of Python, which never wrap around.
+    """
     number = common_form(*operands) is Form.NUMBER
     unknown = PartialTensor(dtype, shape, None)
     if dtype is None or any(x.value.elements is None or x.dtype not in _EXACT_TYPES for x in operands):
@@ -49,7 +58,7 @@ def contents(
     if function in ("int", "torch.float", "torch.long") or (function in TO_INTEGER and operands[0].dtype == dtype):
         return convert(c, operands[0].value, dtype)
     computed = _computed_type(function, dtype, operands)
-    operation = _operation(c, function, computed, number)
+    operation = _operation(c, function, computed, unlimited)
     if computed not in _EXACT_TYPES or operation is None:
         return unknown
     values = [convert(c, operand.value, computed) for operand in operands]
@@ -67,7 +76,7 @@ def _computed_type(function: str, dtype: str, operands: tuple[Operand, ...]) -> 
     return str(operands[0].dtype) if function in TO_INTEGER else dtype
 
 
-def _operation(c: InferenceContext, function: str, dtype: str, number: bool) -> Operation | None:
+def _operation(c: InferenceContext, function: str, dtype: str, unlimited: bool) -> Operation | None:
     """The operation on elements of a type, or on numbers; None for a function whose results are not inferred."""
     if dtype == "bool":
         return {"and": logical_and, "or": logical_or, "xor": logical_xor}.get(function)
@@ -81,7 +90,7 @@ def _operation(c: InferenceContext, function: str, dtype: str, number: bool) -> 
     operation = _integer_operations(c).get(function)
     if operation is None:
         return None
-    return integer_operation(c, None if number else dtype, operation)
+    return integer_operation(c, None if unlimited else dtype, operation)
 
 
 def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:

@@ -58,7 +58,8 @@ def arithmetic_of_numbers(
         quotient = _symbolic_quotient(c, *(to_dim(o.value.elements[0]) if o.value.elements else None for o in operands))
         if quotient is not None:
             return PartialTensor("int64", SCALAR, (quotient,))
-    return contents(c, name, result_type(c, name, tuple(operands)), SCALAR, tuple(operands))
+    dtype = result_type(c, name, tuple(operands))
+    return contents(c, name, dtype, SCALAR, tuple(operands), unlimited=True)
 
 
 def _symbolic_quotient(c: InferenceContext, a: DimSize | None, b: DimSize | None) -> DimSize | None:

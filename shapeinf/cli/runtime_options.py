@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,15 +83,8 @@ def read_runtime_options(
             raise click.UsageError(f"--{name.replace('_', '-')} needs --runtime {owners}")
     if runtime is None:
         return None, None
-    return runtime, _options_of(runtime, values)
-
-
-def _options_of(runtime: str, values: dict[str, Any]) -> RuntimeOptions | None:
-    if runtime == "executorch":
-        return _executorch_options(values)
-    if runtime == "onnxruntime":
-        return _onnxruntime_options(values)
-    return _tflite_options(values) if OPTIONS_OF[runtime] else None
+    build = _BUILDERS.get(runtime)
+    return runtime, None if build is None else build(values)
 
 
 def _executorch_options(values: dict[str, Any]) -> ExecuTorchOptions:
@@ -123,3 +117,12 @@ def _onnxruntime_options(values: dict[str, Any]) -> OnnxRuntimeOptions:
         optimized=values["optimized"],
         optimize=values["optimize"],
     )
+
+
+_BUILDERS: Mapping[str, Callable[[dict[str, Any]], RuntimeOptions]] = {
+    "executorch": _executorch_options,
+    "litert": _tflite_options,
+    "litert-xnnpack": _tflite_options,
+    "onnxruntime": _onnxruntime_options,
+}
+"""The options of each runtime that has some, from the values on the command line."""

@@ -20,7 +20,6 @@ from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Scope
-from shapeinf.expr.division import as_remainder
 from shapeinf.expr.equations import as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.extremum import expand_maximum
@@ -406,10 +405,7 @@ class ConstraintStore:
         if chosen is None:
             if e.has_maximum and self._add_solutions((Clause(e, True),), Constraint("equality", source, e)):
                 return
-            multiple = as_remainder(e)
-            if multiple is not None:
-                self.add_divisible(*multiple, source)
-            elif not self._pending.has_equality(e):
+            if not self._pending.has_equality(e):
                 text = f"{operands[0]} == {operands[1]}"
                 self._pending.add(Constraint("equality", source, e, template=text), e)
                 self.version += 1

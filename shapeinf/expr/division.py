@@ -258,15 +258,4 @@ def constant_divisor(d: DimSize) -> int | None:
     return floor.denominator if floor is not None and isinstance(floor.denominator, int) else None
 
 
-def as_remainder(e: Dimension) -> tuple[Dimension, int] | None:
-    """The size n and the number k of `n % k`, which is `n - k*(n//k)`, or of its negative; None for any other dim."""
-    for monomial, coefficient in e.terms:
-        floor = _constant_floor(e.scope, monomial)
-        if floor is not None and abs(coefficient) == floor.denominator and isinstance(floor.numerator, Dimension):
-            rest = e - e.scope.make({monomial: coefficient})
-            if rest in (floor.numerator, -floor.numerator) and (rest == floor.numerator) == (coefficient < 0):
-                return floor.numerator, floor.denominator
-    return None
-
-
 ALGEBRA.divide = floordiv

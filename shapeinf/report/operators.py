@@ -227,6 +227,11 @@ def _versions(dialect: Dialect, domain: str, name: str, rules: Iterable[int]) ->
     return tuple(sorted(versions)) if versions - {1} else tuple(rules)
 
 
+def _takes_any_name(dialect: Dialect, domain: str) -> bool:
+    """Whether a domain has an operator of every name, as that of custom operators."""
+    return dialect.lookup(domain, " ", 0) is not None
+
+
 def describe_operator(
     registry: OpRegistry, name: str, dialect: str | None = None, version: int = 0
 ) -> list[OperatorDescription]:
@@ -241,7 +246,8 @@ def describe_operator(
         for domain in domains:
             op = name.removeprefix(f"{domain}.") if domain else name
             op_def = known.lookup(domain, op, version)
-            if op_def is not None and (op_def.rule is not None or op_def.name == op):
+            named = op_def is not None and op_def.name == op and not _takes_any_name(known, domain)
+            if op_def is not None and (op_def.rule is not None or named):
                 record = records.get((domain, op), OperatorRecord(known.name, domain, op, ()))
                 descriptions.append(_describe(registry, record, op_def, version))
     if not descriptions:

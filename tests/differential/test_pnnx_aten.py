@@ -143,11 +143,12 @@ def test_unknown_arguments_leave_the_output_unknown():
         assert not errors(result)
 
 
-@pytest.mark.parametrize("indexing", ["ij", "xy"])
-def test_a_text_is_no_error(indexing):
-    """PNNX writes the indexing of `torch.meshgrid` as an expression."""
+@pytest.mark.parametrize(("indexing", "shape"), [("ij", (3, 4)), ("xy", (4, 3))])
+def test_a_text_is_an_argument(indexing, shape):
+    """PNNX writes the indexing of `torch.meshgrid` as an expression; the shapes are those of its documentation."""
     result, _ = Call("aten::meshgrid", ("[@0,@1]", indexing), "f32[3] f32[4]", "").infer()
-    assert not errors(result) and result.tensors["r"].dtype is None
+    assert not errors(result) and result.tensors["r"].dtype == "float32"
+    assert result.tensors["r"].shape.dims == shape
 
 
 @pytest.mark.slow
