@@ -6,7 +6,6 @@ An approximation of its conditions by operator, element types and constants, mea
 from __future__ import annotations
 
 from opdefs.litert.kernels import litert
-from shapeinf.errors import NotKnown
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext
 
 FLOAT = frozenset(
@@ -30,19 +29,19 @@ INTEGER = frozenset(
 """Operators that it runs for int8."""
 
 
+_SOURCES = {"TRANSPOSE_CONV": 2, "SPLIT": 1}
+"""The positions of the inputs whose element type decides, where these are not the first."""
+
+
 @litert.delegated
 def runs(c: LiteRtContext) -> bool:
     """Whether XNNPACK runs a call."""
-    try:
-        source = c.dtype(2 if c.op_def.name == "TRANSPOSE_CONV" else 0)
-        if c.op_def.name in ("SPLIT",):
-            source = c.dtype(1)
-    except NotKnown:
-        return False
+    name = c.op_def.name
+    source = c.dtype(_SOURCES.get(name, 0))
     if c.op_def.domain:
         return False
-    if c.op_def.name == "QUANTIZE":
+    if name == "QUANTIZE":
         return source == "float32"
-    if c.op_def.name == "DEQUANTIZE":
+    if name == "DEQUANTIZE":
         return source in ("int8", "float16")
-    return c.op_def.name in {"float32": FLOAT, "int8": INTEGER}.get(source, ()) and litert.find_storage(c) == "arena"
+    return name in {"float32": FLOAT, "int8": INTEGER}.get(source, ()) and litert.find_storage(c) == "arena"

@@ -38,9 +38,19 @@ class ImageWindow:
     dilation_w_factor: int = 1
     dilation_h_factor: int = 1
 
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Those of height and width."""
+        return self.stride_h, self.stride_w
+
+    @property
+    def dilations(self) -> tuple[int, ...]:
+        """Those of height and width."""
+        return self.dilation_h_factor, self.dilation_w_factor
+
 
 @attrs.frozen
-class VolumeWindow3D:
+class VolumeWindow:
     """The options of convolutions of volumes."""
 
     padding: str = "SAME"
@@ -50,6 +60,16 @@ class VolumeWindow3D:
     dilation_d_factor: int = 1
     dilation_w_factor: int = 1
     dilation_h_factor: int = 1
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Those of depth, height and width."""
+        return self.stride_d, self.stride_h, self.stride_w
+
+    @property
+    def dilations(self) -> tuple[int, ...]:
+        """Those of depth, height and width."""
+        return self.dilation_d_factor, self.dilation_h_factor, self.dilation_w_factor
 
 
 def window_counts(
@@ -106,8 +126,7 @@ def conv_2d(c: TensorFlowContext, x: Shape, weights: Shape, bias: Shape | None =
     groups = channels if is_unit(depth) else channels // depth
     require_multiple(c, outputs, groups, "the output channels must be a multiple of the groups")
     _present_bias(c, bias, outputs)
-    strides, dilations = (window.stride_h, window.stride_w), (window.dilation_h_factor, window.dilation_w_factor)
-    sizes = window_counts(c, (height, width), (h, w), strides, dilations, window.padding)
+    sizes = window_counts(c, (height, width), (h, w), window.strides, window.dilations, window.padding)
     return Shape((batch, *sizes, outputs))
 
 
@@ -122,14 +141,13 @@ def depthwise_conv_2d(
     c.merge(first, 1, "the first axis of the filter must have size 1")
     require_groups(c, outputs, channels, "the output channels must be a multiple of the input channels")
     _optional_bias(c, bias, outputs)
-    strides, dilations = (window.stride_h, window.stride_w), (window.dilation_h_factor, window.dilation_w_factor)
-    sizes = window_counts(c, (height, width), (h, w), strides, dilations, window.padding)
+    sizes = window_counts(c, (height, width), (h, w), window.strides, window.dilations, window.padding)
     return Shape((batch, *sizes, outputs))
 
 
 @tflite("CONV_3D")
 def conv_3d(
-    c: TensorFlowContext, x: Shape, weights: Shape, bias: Shape | None = None, *, window: VolumeWindow3D
+    c: TensorFlowContext, x: Shape, weights: Shape, bias: Shape | None = None, *, window: VolumeWindow
 ) -> Shape:
     """[N, D, H, W, C], [d, h, w, C, M], bias [M] -> [N, D', H', W', M]."""
     batch, *spatial, channels = c.require_rank(x, 5)
@@ -137,9 +155,8 @@ def conv_3d(
     not_empty(c, (*spatial, channels), EMPTY)
     c.merge(channels, depth, "the input must have the channels of the filter")
     require_count(c, bias, outputs, BIAS)
-    strides = window.stride_d, window.stride_h, window.stride_w
-    dilations = window.dilation_d_factor, window.dilation_h_factor, window.dilation_w_factor
-    return Shape((batch, *window_counts(c, spatial, kernel, strides, dilations, window.padding), outputs))
+    sizes = window_counts(c, spatial, kernel, window.strides, window.dilations, window.padding)
+    return Shape((batch, *sizes, outputs))
 
 
 @tflite("TRANSPOSE_CONV")

@@ -11,13 +11,14 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
 
 import attrs
 
-from shapeinf.errors import ChangedFileError, LimitError, ModelError
+from shapeinf.errors import ChangedFileError, LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.files import MAX_STREAM, open_regular
-from shapeinf.formats.protobuf.large_file import file_bytes
+from shapeinf.formats.protobuf.large_file import LargeFile, file_bytes
 from shapeinf.formats.protobuf.wire import Buffer
 from shapeinf.graph import Graph
 
@@ -145,6 +146,37 @@ def open_source(graph: Graph) -> Iterator[Buffer]:
         raise ModelError("the graph was not read from a file")
     with files.open() as buffer:
         yield buffer
+
+
+@contextmanager
+def open_file(path: str, files: ReadFiles) -> Iterator[Buffer]:
+    """The bytes of the file of a model that is read first, kept in `files` if it is small; those of a pipe are kept.
+
+    Raises UnknownFormatError for an empty file, ModelError for an unreadable one and one that changes meanwhile.
+    """
+    try:
+        with open_regular(path, pipe=True, buffered=False) as file:
+            _keep_small(file, path, files)
+            if files.data == b"":
+                raise UnknownFormatError("is empty (0 bytes): download or export it again", node=path)
+            if files.data is not None:
+                yield files.data
+                return
+            yield file_bytes(file, os.fstat(file.fileno()).st_size, path)
+            files.check_file(files.path or path, file)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
+
+
+def _keep_small(file: BinaryIO, path: str, files: ReadFiles) -> None:
+    """Read the bytes of a small file, or of a pipe, into `files`."""
+    status = os.fstat(file.fileno())
+    if not S_ISREG(status.st_mode):
+        files.data = read_stream(file, path)
+        return
+    files.add(files.path or path, file, status)
+    if files.keeps(status.st_size):
+        files.data = LargeFile(file, status.st_size, path)[:]
 
 
 def read_stream(file: BinaryIO, path: str) -> bytes:

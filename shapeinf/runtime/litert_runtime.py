@@ -6,24 +6,22 @@ are observed; those of bodies are not.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import attrs
-import numpy as np
 
 from shapeinf.errors import MissingPackageError, ModelError
-from shapeinf.formats.read_files import files_of, open_source
+from shapeinf.formats.read_files import files_of
 from shapeinf.formats.tflite.model import TfliteModel
+from shapeinf.formats.tflite.reader import open_model
 from shapeinf.graph import Graph
 from shapeinf.runtime import litert_child
-from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
+from shapeinf.runtime.child_runs import run_child
+from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
 
 _PACKAGE = "ai-edge-litert"
 _DTYPES = frozenset({"bool", "float16", "float32", "float64", "complex64", "complex128"}) | frozenset(
@@ -48,10 +46,10 @@ class LiteRt:
     name: str = "litert"
 
     def open(self, graph: Graph, timeout: float | None) -> LiteRtModel:
-        """The file of a graph. Raises ModelError for a member of an archive, and for a signature of a subgraph."""
+        """The file of a graph. Raises ModelError for a graph without one, and for a signature of another subgraph."""
         model = graph.model
-        if not isinstance(model, TfliteModel) or model.member:
-            raise ModelError("only a file of its own can be run in LiteRT", node=graph.source)
+        if not isinstance(model, TfliteModel):
+            raise ModelError("only a TensorFlow Lite file can be run in LiteRT", node=graph.source)
         if model.subgraph:
             raise ModelError("only the main subgraph can be run, and the signature has another one", node=graph.source)
         return LiteRtModel(graph, timeout)
@@ -92,43 +90,22 @@ class LiteRtModel:
     def _run(self, feeds: Mapping[str, Any]) -> dict[str, Any]:
         """Element type and shape of each tensor by its index. Raises Refusal."""
         with tempfile.TemporaryDirectory() as folder, refusals():
-            inputs: dict[str, str] = {}
-            for name, array in feeds.items():
-                inputs[str(self._indices[name])] = f"{len(inputs)}.npy"
-                np.save(os.path.join(folder, f"{len(inputs) - 1}.npy"), np.ascontiguousarray(array))
+            arrays = {str(number): array for number, array in enumerate(feeds.values())}
+            inputs = {str(self._indices[name]): f"{number}.npy" for number, name in enumerate(feeds)}
             task = {"model": self._path(folder), "inputs": inputs}
-            with open(os.path.join(folder, "task.json"), "w", encoding="utf-8") as file:
-                json.dump(task, file)
-            done = self._run_child(folder)
-        if "refused" in done:
-            raise Refusal(str(done["refused"]))
-        return dict(done["tensors"])
+            done = run_child(litert_child.__file__, folder, task, arrays, title="LiteRT", timeout=self.timeout)
+            return dict(done["tensors"])
 
     def _path(self, folder: str) -> str:
         """The path of the file, or of a copy of bytes without one."""
         files = files_of(self.graph)
-        if files.path is not None:
+        if files.path is not None and not self.graph.model.member:
             files.check()
             return files.path
         path = os.path.join(folder, "model.tflite")
-        with open_source(self.graph) as buffer, open(path, "wb") as file:
+        with open_model(self.graph) as buffer, open(path, "wb") as file:
             file.write(buffer[:])
         return path
-
-    def _run_child(self, folder: str) -> dict[str, Any]:
-        command = [sys.executable, litert_child.__file__, folder]
-        try:
-            child = subprocess.run(command, capture_output=True, timeout=self.timeout, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise StoppedRun(self.timeout) from error
-        try:
-            with open(os.path.join(folder, "done.json"), encoding="utf-8") as file:
-                done: dict[str, Any] = json.load(file)
-        except (OSError, ValueError):
-            lines = child.stderr.decode("utf-8", "replace").split("\n")
-            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-            done = {"refused": ": ".join(filter(None, [f"LiteRT ended with code {child.returncode}", last]))}
-        return done
 
     def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
         """A file has no sequences, optionals or maps."""

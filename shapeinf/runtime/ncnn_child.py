@@ -12,6 +12,9 @@ import os
 import sys
 from typing import Any
 
+if __name__ == "__main__":
+    del sys.path[0]  # this folder has modules with names of Python's, which numpy imports
+
 import numpy as np
 
 

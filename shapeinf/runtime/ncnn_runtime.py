@@ -7,22 +7,19 @@ program in the same folder, which is read as text and never executed.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
-import numpy as np
 
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.graph import Graph
 from shapeinf.runtime import ncnn_child
-from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, StoppedRun, WrittenOutput, refusals
+from shapeinf.runtime.child_runs import run_child
+from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
 
 _PARAM = ".pnnx.param"
 _AXIS = re.compile(r'"in(\d+)", ncnn\.Mat\(.*batch_index=(\d+)|out(\d+)\.numpy\(batch_index=(\d+)')
@@ -116,32 +113,12 @@ class NcnnNetwork:
             "inputs": inputs,
             "outputs": outputs,
         }
+        arrays = {f"in{number}": feeds[name] for number, name in enumerate(self.graph.inputs)}
         with tempfile.TemporaryDirectory() as folder, refusals():
-            for number, name in enumerate(self.graph.inputs):
-                np.save(os.path.join(folder, f"in{number}.npy"), np.ascontiguousarray(feeds[name]))
-            with open(os.path.join(folder, "task.json"), "w", encoding="utf-8") as file:
-                json.dump(task, file)
-            done = self._run_child(folder)
-        if "refused" in done:
-            raise Refusal(str(done["refused"]))
-        return dict(done["outputs"])
-
-    def _run_child(self, folder: str) -> dict[str, Any]:
-        command = [sys.executable, ncnn_child.__file__, folder]
-        try:
-            child = subprocess.run(command, capture_output=True, timeout=self.timeout, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise StoppedRun(self.timeout) from error
-        try:
-            with open(os.path.join(folder, "done.json"), encoding="utf-8") as file:
-                done: dict[str, Any] = json.load(file)
-        except (OSError, ValueError):
-            done = {"refused": f"ncnn ended with code {child.returncode}"}
-        if "refused" in done:
-            lines = child.stderr.decode("utf-8", "replace").split("\n")
-            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-            done["refused"] = ": ".join(filter(None, [done["refused"], last]))
-        return done
+            done = run_child(
+                ncnn_child.__file__, folder, task, arrays, title="ncnn", timeout=self.timeout, reason_on_stderr=True
+            )
+            return dict(done["outputs"])
 
     def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
         """Only outputs are compared."""

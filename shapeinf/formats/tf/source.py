@@ -6,16 +6,14 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from stat import S_ISREG
-from typing import Any, BinaryIO
+from typing import Any
 
 import attrs
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
-from shapeinf.formats.files import check_path, open_regular
-from shapeinf.formats.protobuf.large_file import LargeFile, file_bytes
+from shapeinf.formats.files import check_path
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
-from shapeinf.formats.read_files import ReadFiles, open_source, read_stream
+from shapeinf.formats.read_files import ReadFiles, open_file, open_source
 from shapeinf.formats.registry import HEAD
 from shapeinf.formats.tf import archive
 from shapeinf.formats.tf.graph_def import read_graph_def
@@ -98,7 +96,7 @@ def _read_path(path: str, options: TensorFlowOptions) -> Graph:
             raise UnknownFormatError("is a folder without saved_model.pb or model.json", node=path)
         path = os.path.join(path, name)
     files = ReadFiles(os.path.abspath(path))
-    with _open_file(path, files) as buffer:
+    with open_file(path, files) as buffer:
         if buffer[:4] == archive.MAGIC:
             graph = _read_bytes(archive.read_message(path), options, path)
         else:
@@ -106,37 +104,6 @@ def _read_path(path: str, options: TensorFlowOptions) -> Graph:
     graph.source = path
     graph.files = files
     return graph
-
-
-@contextmanager
-def _open_file(path: str, files: ReadFiles) -> Iterator[Buffer]:
-    """The bytes of a file, kept in `files` if it is small; those of a pipe are kept.
-
-    Raises UnknownFormatError for an empty file, ModelError for an unreadable one and one that changes meanwhile.
-    """
-    try:
-        with open_regular(path, pipe=True, buffered=False) as file:
-            _keep_small(file, path, files)
-            if files.data == b"":
-                raise UnknownFormatError("is empty (0 bytes): download or export it again", node=path)
-            if files.data is not None:
-                yield files.data
-                return
-            yield file_bytes(file, os.fstat(file.fileno()).st_size, path)
-            files.check_file(files.path or path, file)
-    except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
-
-
-def _keep_small(file: BinaryIO, path: str, files: ReadFiles) -> None:
-    """Read the bytes of a small file, or of a pipe, into `files`."""
-    status = os.fstat(file.fileno())
-    if not S_ISREG(status.st_mode):
-        files.data = read_stream(file, path)
-        return
-    files.add(files.path or path, file, status)
-    if files.keeps(status.st_size):
-        files.data = LargeFile(file, status.st_size, path)[:]
 
 
 def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: TensorFlowOptions) -> Graph:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from stat import S_ISREG
-from typing import Any, BinaryIO
+from typing import Any
 
 import attrs
 
 from shapeinf.errors import LimitError, ModelError, UnknownNameError
-from shapeinf.formats.files import check_path, open_regular
-from shapeinf.formats.protobuf.large_file import LargeFile, file_bytes
+from shapeinf.formats.files import check_path
 from shapeinf.formats.protobuf.wire import Buffer
-from shapeinf.formats.read_files import ReadFiles, open_source, read_stream
+from shapeinf.formats.read_files import ReadFiles, open_file, open_source
 from shapeinf.formats.tflite.builder import ModelBuilder
 from shapeinf.formats.tflite.containers import is_container, open_member
 from shapeinf.formats.tflite.document import Document, read_document
@@ -36,7 +34,7 @@ def read(model: Any, signature: str | None = None, member: str | None = None) ->
         return graph
     path = check_path(model)
     files = ReadFiles(os.path.abspath(path))
-    with _open_file(path, files) as buffer:
+    with open_file(path, files) as buffer:
         graph = build(buffer, path, signature, member)
     graph.source = path
     graph.files = files
@@ -80,29 +78,3 @@ def _build(document: Document, signature: str | None) -> Graph:
     graph.model = TfliteModel(index, builder.names, [signature.key for signature in document.signatures])
     add_signatures(graph, document, builder.names, index, signature)
     return graph
-
-
-@contextmanager
-def _open_file(path: str, files: ReadFiles) -> Iterator[Buffer]:
-    """The bytes of a file, kept in `files` if it is small; those of a pipe are kept. Raises ModelError."""
-    try:
-        with open_regular(path, pipe=True, buffered=False) as file:
-            _keep_small(file, path, files)
-            if files.data is not None:
-                yield files.data
-                return
-            yield file_bytes(file, os.fstat(file.fileno()).st_size, path)
-            files.check_file(files.path or path, file)
-    except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
-
-
-def _keep_small(file: BinaryIO, path: str, files: ReadFiles) -> None:
-    """Read the bytes of a small file, or of a pipe, into `files`."""
-    status = os.fstat(file.fileno())
-    if not S_ISREG(status.st_mode):
-        files.data = read_stream(file, path)
-        return
-    files.add(files.path or path, file, status)
-    if files.keeps(status.st_size):
-        files.data = LargeFile(file, status.st_size, path)[:]

@@ -43,6 +43,7 @@ def machine_l2_cache_bytes() -> int:
 
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Context = TypeVar("Context", bound="KernelContext")
 Result = TypeVar("Result")
 
 
@@ -337,7 +338,7 @@ class RuntimeKernels:
         self._scratch.import_modules()
         return self._scratch.problems
 
-    def _apply(self, rule: Callable[[KernelContext], Result], c: KernelContext) -> Result:
+    def _apply(self, rule: Callable[[Context], Result], c: Context) -> Result:
         """What a rule returns. Raises NotKnown for any of its errors: attributes of a hostile file may be anything."""
         try:
             return rule(c)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Collection, Mapping
 
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.memory.planning import Plan
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
+from shapeinf.memory.timeline import Role
 
 
 class PlannedArena(RuntimeMemory):
@@ -27,3 +31,32 @@ class PlannedArena(RuntimeMemory):
     def arena_bytes(self, planned: int, parts: Mapping[str, int]) -> int:
         """The whole arena, whose tensors have the `planned` bytes."""
         return planned
+
+    def plan(
+        self,
+        sizes: Mapping[str, int] | None = None,
+        *,
+        alignment: int | None = None,
+        planner: str | None = None,
+        roles: Collection[Role] | None = None,
+    ) -> Plan:
+        """The arena as the runtime plans it; with a `planner`, as this one plans the same tensors.
+
+        Raises as `Memory.plan` does, and MissingSizeError for dims without a size, or without an upper bound where the
+        arena is planned for these.
+        """
+        if planner is not None:
+            return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
+        return self._plan_as_runtime(sizes or {}, alignment, roles)
+
+    @abstractmethod
+    def _plan_as_runtime(self, sizes: Mapping[str, int], alignment: int | None, roles: Collection[Role] | None) -> Plan:
+        """The arena as the runtime plans it."""
+
+    def _require_own(self, alignment: int | None, roles: Collection[Role] | None) -> None:
+        """Raise ShapeInferenceError for an alignment or roles that the planner of the runtime does not take."""
+        if alignment not in (None, self.alignment) or roles is not None:
+            raise ShapeInferenceError(
+                f"{self.planner} places all its tensors at multiples of {self.alignment}: choose another planner for "
+                "another alignment or other roles"
+            )

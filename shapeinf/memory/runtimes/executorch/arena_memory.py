@@ -56,23 +56,10 @@ class ArenaMemory(PlannedArena):
     def _with_inference(self, inference: Inference) -> Memory:
         return ArenaMemory(inference, self.options, work=self.work)
 
-    def plan(
-        self,
-        sizes: Mapping[str, int] | None = None,
-        *,
-        alignment: int | None = None,
-        planner: str | None = None,
-        roles: Collection[Role] | None = None,
-    ) -> Plan:
-        """The arena as ExecuTorch plans it; with a `planner`, as this one plans the same tensors.
-
-        Raises as `Memory.plan` does, and MissingSizeError for dims without an upper bound.
-        """
-        if planner is not None:
-            return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
-        memory = self._memory_for(as_sizes(sizes or {}))
+    def _plan_as_runtime(self, sizes: Mapping[str, int], alignment: int | None, roles: Collection[Role] | None) -> Plan:
+        memory = self._memory_for(as_sizes(sizes))
         assert isinstance(memory, ArenaMemory)
-        return memory._plan(sizes or {}, alignment or self.alignment, roles or self._planned)
+        return memory._plan(sizes, alignment or self.alignment, roles or self._planned)
 
     def _plan(self, sizes: Mapping[str, int], alignment: int, roles: Collection[Role]) -> Plan:
         buffers = [buffer for buffer in self.timeline.buffers if buffer.role in roles]

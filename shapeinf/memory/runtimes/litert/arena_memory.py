@@ -137,21 +137,9 @@ class LiteRtMemory(PlannedArena):
         }
         return {name: size for name, size in parts.items() if size or name == "after allocation"}
 
-    def plan(
-        self,
-        sizes: Mapping[str, int] | None = None,
-        *,
-        alignment: int | None = None,
-        planner: str | None = None,
-        roles: Collection[Role] | None = None,
-    ) -> Plan:
-        """The arena as LiteRT plans it; with a `planner`, as this one plans the same tensors.
-
-        Raises as `Memory.plan` does, and MissingSizeError for dims without a size.
-        """
-        if planner is not None:
-            return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
-        prepared, plan = self._planned_at(sizes or {})
+    def _plan_as_runtime(self, sizes: Mapping[str, int], alignment: int | None, roles: Collection[Role] | None) -> Plan:
+        self._require_own(alignment, roles)
+        prepared, plan = self._planned_at(sizes)
         end = len(prepared.nodes)
         slots = [_slot(_name(prepared, i), placed, end) for i, placed in plan.placed.items()]
         return Plan(slots, plan.invoked, self.alignment, self.planner, list(_unplaced(prepared)))

@@ -190,18 +190,13 @@ class LiteRtKernels(RuntimeKernels):
         rule = self._temporaries.get((c.op_def.domain, c.op_def.name))
         if rule is None:
             raise NotKnown(f"the temporaries of this kernel of {self.name} are not known")
-        try:
-            return rule(c)
-        except NotKnown:
-            raise
-        except Exception as error:  # attributes of a hostile file may be anything
-            raise NotKnown(f"the rule for this kernel failed: {type(error).__name__}: {error}") from error
+        return self._apply(rule, c)
 
     def find_storage(self, c: LiteRtContext) -> Storage:
-        """Where the outputs of a call are."""
+        """Where the outputs of a call are. Raises NotKnown where that depends on what is not known."""
         self._scratch.import_modules()
         rule = self._storage.get((c.op_def.domain, c.op_def.name))
-        return "arena" if rule is None else rule(c)
+        return "arena" if rule is None else self._apply(rule, c)
 
     def find_sharing(self, domain: str, op: str) -> Sharing:
         """The inputs whose memory the first output of an operator may use."""
@@ -215,15 +210,18 @@ class LiteRtKernels(RuntimeKernels):
         return tuple([roles[min(i, len(roles) - 1)] for i in range(count)])
 
     def is_delegated(self, c: LiteRtContext) -> bool:
-        """Whether the default delegate runs a call."""
+        """Whether the default delegate runs a call, as far as that is known."""
         self._scratch.import_modules()
-        return self._delegated(c)
+        try:
+            return self._apply(self._delegated, c)
+        except NotKnown:
+            return False
 
     def find_dropped(self, c: LiteRtContext) -> Sequence[int]:
         """The positions of outputs that are not written where nothing reads them."""
         self._scratch.import_modules()
         rule = self._dropped.get((c.op_def.domain, c.op_def.name))
-        return () if rule is None else rule(c)
+        return () if rule is None else [position for position in rule(c) if position < len(c.output_types)]
 
 
 def _never(c: LiteRtContext) -> bool:

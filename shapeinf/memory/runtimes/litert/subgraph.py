@@ -203,7 +203,7 @@ class _Preparation:
         c = self._context(call, self.bodies.get(number, ()))
         if self.kernels.is_delegated(c):
             self.delegated.add(number)
-        storage = self.kernels.find_storage(c)
+        storage = self._storage(number, c)
         if storage != "arena":
             for index in outputs:
                 self.storage[index] = storage
@@ -215,6 +215,14 @@ class _Preparation:
         shared = [call.inputs[p] for p in sharing.inputs if p < len(call.inputs) and call.inputs[p] >= 0]
         self.stopped |= any(self.storage[i] in UNSIZED for i in outputs)
         return ArenaNode(inputs, outputs, temporaries, tuple(shared), sharing.copies)
+
+    def _storage(self, number: int, c: LiteRtContext) -> Storage:
+        """Where the outputs of a node are; where that is not known, a run decides it."""
+        try:
+            return self.kernels.find_storage(c)
+        except NotKnown as unknown:
+            self.unknown[number] = unknown.reason
+            return "heap"
 
     def _without_dropped(self, call: Call, c: LiteRtContext, outputs: tuple[int, ...]) -> tuple[int, ...]:
         """The outputs without those that the node does not write; decided too late if an earlier node has no size."""

@@ -157,21 +157,9 @@ class TfliteMicroMemory(PlannedArena):
         """Head and tail are one block of memory."""
         return sum(parts.values())
 
-    def plan(
-        self,
-        sizes: Mapping[str, int] | None = None,
-        *,
-        alignment: int | None = None,
-        planner: str | None = None,
-        roles: Collection[Role] | None = None,
-    ) -> Plan:
-        """The head of the arena as the interpreter plans it; with a `planner`, as this one plans the same tensors.
-
-        Raises as `Memory.plan` does, and MissingSizeError for dims without a size.
-        """
-        if planner is not None:
-            return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
-        layout, placed = self._placed_at(sizes or {})
+    def _plan_as_runtime(self, sizes: Mapping[str, int], alignment: int | None, roles: Collection[Role] | None) -> Plan:
+        self._require_own(alignment, roles)
+        layout, placed = self._placed_at(sizes)
         slots = [
             Slot(name, max(buffer.first, 0), max(buffer.last, 0) + 1, buffer.size, buffer.offset)
             for name, buffer in zip(_names(layout.subgraphs, placed), placed, strict=True)

@@ -56,9 +56,4 @@ class MicroKernels(RuntimeKernels):
         rule = self._needs.get((c.op_def.domain, c.op_def.name))
         if rule is None:
             raise NotKnown(f"{self.name} was not measured with this operator, or has no kernel for it")
-        try:
-            return rule(c)
-        except NotKnown:
-            raise
-        except Exception as error:  # attributes of a hostile file may be anything
-            raise NotKnown(f"the rule for this kernel failed: {type(error).__name__}: {error}") from error
+        return self._apply(rule, c)
