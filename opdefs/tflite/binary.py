@@ -46,7 +46,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.logic import select as choose_rows
 from opdefs.tf.logic import select_with_broadcast
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import matching, of_numbers, plain
+from opdefs.tflite.operands import drop_quantized, merge_shapes, rule_of_numbers
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -58,10 +58,10 @@ _SUBTRACT = numpy_function("subtract"), lambda a, b: a - b, FloatArithmetic.subt
 _MULTIPLY = numpy_function("multiply"), lambda a, b: a * b, FloatArithmetic.multiply, multiply
 
 _arithmetic_rule = partial(binary_rule, numpy_broadcast)
-tflite("ADD", in_place=(0, 1))(of_numbers(_arithmetic_rule(*_ADD)))
-tflite("SUB", in_place=(0, 1))(of_numbers(_arithmetic_rule(*_SUBTRACT)))
-tflite("MUL", in_place=(0, 1))(of_numbers(_arithmetic_rule(*_MULTIPLY)))
-tflite("DIV", in_place=(0, 1))(of_numbers(division_rule(numpy_broadcast)))
+tflite("ADD", in_place=(0, 1))(rule_of_numbers(_arithmetic_rule(*_ADD)))
+tflite("SUB", in_place=(0, 1))(rule_of_numbers(_arithmetic_rule(*_SUBTRACT)))
+tflite("MUL", in_place=(0, 1))(rule_of_numbers(_arithmetic_rule(*_MULTIPLY)))
+tflite("DIV", in_place=(0, 1))(rule_of_numbers(division_rule(numpy_broadcast)))
 
 
 def equal_shapes(c: InferenceContext, a: Shape, b: Shape) -> Shape:
@@ -70,10 +70,10 @@ def equal_shapes(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 
 
 _equal_rule = partial(binary_rule, equal_shapes)
-tflite("STABLEHLO_ADD")(of_numbers(_equal_rule(*_ADD)))
-tflite("STABLEHLO_SUBTRACT")(of_numbers(_equal_rule(*_SUBTRACT)))
-tflite("STABLEHLO_MULTIPLY")(of_numbers(_equal_rule(*_MULTIPLY)))
-tflite("STABLEHLO_DIVIDE")(of_numbers(division_rule(equal_shapes)))
+tflite("STABLEHLO_ADD")(rule_of_numbers(_equal_rule(*_ADD)))
+tflite("STABLEHLO_SUBTRACT")(rule_of_numbers(_equal_rule(*_SUBTRACT)))
+tflite("STABLEHLO_MULTIPLY")(rule_of_numbers(_equal_rule(*_MULTIPLY)))
+tflite("STABLEHLO_DIVIDE")(rule_of_numbers(division_rule(equal_shapes)))
 
 
 @tflite("STABLEHLO_POWER", "STABLEHLO_REMAINDER", "STABLEHLO_AND", "STABLEHLO_OR")
@@ -92,7 +92,7 @@ def shift_left(c: TensorFlowContext, a: Shape, b: Shape) -> Shape:
 def equal_extreme(c: TensorFlowContext, a: Value, b: Value) -> PartialTensor:
     """[*S], [*S] -> [*S]: the larger or smaller elements."""
     name = "Max" if c.op_def.name.endswith("MAXIMUM") else "Min"
-    return extreme(c, name, equal_shapes(c, a.shape, b.shape), plain(a), plain(b))
+    return extreme(c, name, equal_shapes(c, a.shape, b.shape), drop_quantized(a), drop_quantized(b))
 
 
 @tflite("ATAN2", in_place=(0, 1))
@@ -103,7 +103,7 @@ def atan2(c: TensorFlowContext, y: Shape, x: Shape) -> Shape:
 
 
 @tflite("FLOOR_DIV", in_place=(0, 1))
-@of_numbers
+@rule_of_numbers
 def floor_div(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: quotients rounded down; floats are rounded to their type before."""
     shape = c.broadcast(x.shape, y.shape)
@@ -114,7 +114,7 @@ def floor_div(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tflite("FLOOR_MOD", in_place=(0, 1))
-@of_numbers
+@rule_of_numbers
 def floor_mod(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: remainders with the sign of the divisor."""
     shape, remainder = c.broadcast(x.shape, y.shape), floored_remainder(c)
@@ -124,7 +124,7 @@ def floor_mod(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tflite("POW", in_place=(0, 1))
-@of_numbers
+@rule_of_numbers
 def power(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]; intervals of known floats."""
     shape = c.broadcast(x.shape, y.shape)
@@ -137,14 +137,14 @@ def power(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tflite("MAXIMUM", "MINIMUM", in_place=(0, 1))
-@of_numbers
+@rule_of_numbers
 def extremum(c: TensorFlowContext, x: Value, y: Value) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: the larger or smaller elements."""
     return extreme(c, "Max" if c.op_def.name == "MAXIMUM" else "Min", c.broadcast(x.shape, y.shape), x, y)
 
 
 @tflite("SQUARED_DIFFERENCE", in_place=(0, 1))
-@of_numbers
+@rule_of_numbers
 def squared_difference(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: `(x - y) ** 2`."""
 
@@ -178,8 +178,8 @@ def add_n(c: TensorFlowContext, *inputs: Operand) -> PartialTensor:
     """[*S]... -> [*S]: the sum of inputs of one shape."""
     if not inputs:
         c.fail("takes at least 1 input, got 0")
-    shape = matching(c, [x.shape for x in inputs], "the inputs must have equal shapes")
-    return total(c, shape, [plain(x) for x in inputs])
+    shape = merge_shapes(c, [x.shape for x in inputs], "the inputs must have equal shapes")
+    return total(c, shape, [drop_quantized(x) for x in inputs])
 
 
 # -- comparisons and selection -----------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def _comparison(rule: Any) -> Any:
 
     def compare_numbers(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
         """[*A], [*B] -> [*broadcast(A, B)]: bools."""
-        result: PartialTensor = rule(c, plain(x), plain(y))
+        result: PartialTensor = rule(c, drop_quantized(x), drop_quantized(y))
         return result
 
     return compare_numbers
@@ -213,7 +213,7 @@ tflite("LOGICAL_OR", in_place=(0, 1))(connective_rule(numpy_broadcast, logical_o
 @tflite("NOT_EQUAL")
 def not_equal(c: TensorFlowContext, x: Operand, y: Operand) -> PartialTensor:
     """[*A], [*B] -> [*broadcast(A, B)]: bools."""
-    equal: PartialTensor = comparison_rule(numpy_broadcast, EQUAL)(c, plain(x), plain(y))
+    equal: PartialTensor = comparison_rule(numpy_broadcast, EQUAL)(c, drop_quantized(x), drop_quantized(y))
     return map_elements("bool", equal.shape, logical_not, equal)
 
 

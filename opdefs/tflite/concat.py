@@ -9,7 +9,7 @@ from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, matching, single
+from opdefs.tflite.operands import axis_of, merge_shapes, scalar_value
 from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -40,7 +40,7 @@ def pack(c: TensorFlowContext, *values: Value, values_count: int = 0, axis: int 
         c.fail("values_count must be the number of inputs", values_count, len(values))
     if not values:
         c.fail("takes at least 1 input, got 0")
-    shape = matching(c, [value.shape for value in values], "the inputs must have equal shapes")
+    shape = merge_shapes(c, [value.shape for value in values], "the inputs must have equal shapes")
     at = axis_of(c, axis, len(shape) + 1)
     unit = Shape((*shape[:at], 1, *shape[at:]))
     units = [reshape_elements(PartialTensor(v.dtype, shape, None) if v.contents is None else v, unit) for v in values]
@@ -64,7 +64,7 @@ def split(c: TensorFlowContext, axis: Value, value: Value, *, num_splits: int = 
     """Axis [], [*P, n, *Q] -> [*P, n / num_splits, *Q]..."""
     if num_splits != c.num_outputs or num_splits < 1:
         c.fail("num_splits must be the number of outputs", num_splits, c.num_outputs)
-    at = single(c, axis, "axis")
+    at = scalar_value(c, axis, "axis")
     if not isinstance(at, int):
         return _any_parts(c, value)
     at = axis_of(c, at, len(value.shape))
@@ -80,7 +80,7 @@ def split_v(
     c.merge(c.numel(sizes.shape), num_splits, "num_splits must be the number of sizes")
     if num_splits != c.num_outputs:
         c.fail("num_splits must be the number of outputs", num_splits, c.num_outputs)
-    at, wanted = single(c, axis, "axis"), known_dims(sizes)
+    at, wanted = scalar_value(c, axis, "axis"), known_dims(sizes)
     if not isinstance(at, int):
         return _any_parts(c, value)
     at = axis_of(c, at, len(value.shape))

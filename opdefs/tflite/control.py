@@ -8,7 +8,7 @@ from opdefs.rules.iteration import iterate
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.loops import ConditionalTrip
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import single
+from opdefs.tflite.operands import scalar_value
 from shapeinf.graph import FunctionReference
 from shapeinf.lattice import TensorType, Type
 from shapeinf.ops import Body, Value
@@ -37,7 +37,7 @@ def if_(
     else_subgraph_index: FunctionReference,
 ) -> tuple[Type, ...]:
     """The outputs of the subgraph that runs; the join of both if the condition is undecided."""
-    single(c, condition, "the condition")
+    scalar_value(c, condition, "the condition")
     branches = [subgraph(c, name, len(values), c.num_outputs) for name in BRANCHES]
     holds = truth_of_number(c, condition.elements[0] if condition.elements else None)
     return run_branch(c, branches, values, (holds, logical_not(holds)))

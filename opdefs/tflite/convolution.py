@@ -19,7 +19,7 @@ from opdefs.rules.window import (
 )
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import not_empty
+from opdefs.tflite.operands import require_elements
 from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -121,7 +121,7 @@ def conv_2d(c: TensorFlowContext, x: Shape, weights: Shape, bias: Shape | None =
     """[N, H, W, C], [M, h, w, C/groups], bias [M] -> [N, H', W', M]."""
     batch, height, width, channels = c.require_rank(x, 4)
     outputs, h, w, depth = c.require_rank(weights, 4, "the filter")
-    not_empty(c, (height, width, channels, depth), EMPTY)
+    require_elements(c, (height, width, channels, depth), EMPTY)
     require_groups(c, channels, depth, "the input channels must be a multiple of those of the filter")
     groups = channels if is_unit(depth) else channels // depth
     require_multiple(c, outputs, groups, "the output channels must be a multiple of the groups")
@@ -137,7 +137,7 @@ def depthwise_conv_2d(
     """[N, H, W, C], [1, h, w, C*m], bias [C*m] -> [N, H', W', C*m]."""
     batch, height, width, channels = c.require_rank(x, 4)
     first, h, w, outputs = c.require_rank(weights, 4, "the filter")
-    not_empty(c, (height, width, channels), EMPTY)
+    require_elements(c, (height, width, channels), EMPTY)
     c.merge(first, 1, "the first axis of the filter must have size 1")
     require_groups(c, outputs, channels, "the output channels must be a multiple of the input channels")
     _optional_bias(c, bias, outputs)
@@ -152,7 +152,7 @@ def conv_3d(
     """[N, D, H, W, C], [d, h, w, C, M], bias [M] -> [N, D', H', W', M]."""
     batch, *spatial, channels = c.require_rank(x, 5)
     *kernel, depth, outputs = c.require_rank(weights, 5, "the filter")
-    not_empty(c, (*spatial, channels), EMPTY)
+    require_elements(c, (*spatial, channels), EMPTY)
     c.merge(channels, depth, "the input must have the channels of the filter")
     require_count(c, bias, outputs, BIAS)
     sizes = window_counts(c, spatial, kernel, window.strides, window.dilations, window.padding)

@@ -6,7 +6,7 @@ from opdefs.rules.operands import require_vector
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.convolution import BIAS, PoolWindow, pool_2d
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import ranked
+from opdefs.tflite.operands import require_rank_between
 from opdefs.tflite.schemas import CUSTOM
 from opdefs.tflite.state import declared_sizes
 from shapeinf.expr import DimSize, maximum
@@ -123,7 +123,7 @@ def _grown(size: DimSize, kernel: DimSize, stride: int, is_same: bool) -> DimSiz
 @tflite("Landmarks2TransformMatrix", domain=CUSTOM)
 def landmarks_to_matrix(c: TensorFlowContext, landmarks: Shape) -> Shape:
     """Landmarks -> [1, 4, 4]."""
-    ranked(c, landmarks, 3, 4, "the landmarks")
+    require_rank_between(c, landmarks, 3, 4, "the landmarks")
     return Shape((1, 4, 4))
 
 

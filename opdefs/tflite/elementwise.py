@@ -15,24 +15,31 @@ from opdefs.rules.reduction import running_total
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.elementwise import bucketize
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, of_numbers, output_type, plain, ranked, single
+from opdefs.tflite.operands import (
+    axis_of,
+    drop_quantized,
+    output_type,
+    require_rank_between,
+    rule_of_numbers,
+    scalar_value,
+)
 from shapeinf.expr import maximum, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Operand, Value
 
-tflite("ABS", "STABLEHLO_ABS", in_place=(0,))(of_numbers(absolute))
-tflite("SIGN", in_place=(0,))(of_numbers(sign))
+tflite("ABS", "STABLEHLO_ABS", in_place=(0,))(rule_of_numbers(absolute))
+tflite("SIGN", in_place=(0,))(rule_of_numbers(sign))
 tflite("NEG", "STABLEHLO_NEGATE", in_place=(0,))(
-    of_numbers(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
+    rule_of_numbers(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
 )
 tflite("RELU", in_place=(0,))(
-    of_numbers(unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0)))
+    rule_of_numbers(unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0)))
 )
 
 
 def _clip(low: int, high: int) -> Any:
     """The rule of a function that clips to constant limits."""
-    return of_numbers(
+    return rule_of_numbers(
         unary_rule(
             lambda x: x.clip(low, high),
             lambda d: minimum(maximum(d, low), high),
@@ -45,13 +52,13 @@ tflite("RELU6", in_place=(0,))(_clip(0, 6))
 tflite("RELU_N1_TO_1", in_place=(0,))(_clip(-1, 1))
 tflite("RELU_0_TO_1", in_place=(0,))(_clip(0, 1))
 tflite("FLOOR", "STABLEHLO_FLOOR", in_place=(0,))(
-    of_numbers(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
+    rule_of_numbers(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 )
-tflite("CEIL", in_place=(0,))(of_numbers(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil)))
-tflite("ROUND", in_place=(0,))(of_numbers(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round)))
-tflite("SQRT", in_place=(0,))(of_numbers(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root)))
+tflite("CEIL", in_place=(0,))(rule_of_numbers(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil)))
+tflite("ROUND", in_place=(0,))(rule_of_numbers(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round)))
+tflite("SQRT", in_place=(0,))(rule_of_numbers(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root)))
 tflite("SQUARE", in_place=(0,))(
-    of_numbers(unary_rule(numpy_function("square"), lambda d: d * d, lambda floats, x: floats.multiply(x, x)))
+    rule_of_numbers(unary_rule(numpy_function("square"), lambda d: d * d, lambda floats, x: floats.multiply(x, x)))
 )
 
 _FUNCTIONS = {
@@ -74,7 +81,7 @@ _FUNCTIONS = {
 @tflite(*_FUNCTIONS, in_place=(0,))
 def transcendental(c: TensorFlowContext, x: Operand) -> PartialTensor:
     """[*S] -> [*S]: intervals of known floats."""
-    return approximate(c, _FUNCTIONS[c.op_def.name], plain(x))
+    return approximate(c, _FUNCTIONS[c.op_def.name], drop_quantized(x))
 
 
 @tflite("ELU", "GELU", "HARD_SWISH", "LEAKY_RELU", "STABLEHLO_CBRT", in_place=(0,))
@@ -114,7 +121,7 @@ def log_softmax(c: TensorFlowContext, x: Shape) -> Shape:
 @tflite("L2_NORMALIZATION")
 def l2_normalization(c: TensorFlowContext, x: Shape) -> Shape:
     """[*S, C] -> [*S, C]."""
-    return ranked(c, x, 1)
+    return require_rank_between(c, x, 1)
 
 
 @tflite("LOCAL_RESPONSE_NORMALIZATION")
@@ -137,13 +144,13 @@ def cast(c: TensorFlowContext, x: Value) -> PartialTensor:
     dtype = output_type(c)
     if dtype == x.dtype:
         return x
-    return name_scalar(c, convert(c, plain(x), dtype, saturate=False))
+    return name_scalar(c, convert(c, drop_quantized(x), dtype, saturate=False))
 
 
 @tflite("BUCKETIZE")
 def buckets(c: TensorFlowContext, x: Value, *, boundaries: tuple[float, ...] = ()) -> PartialTensor:
     """[*S] -> [*S]: the number of boundaries that are not above each number."""
-    return bucketize(c, plain(x), boundaries=boundaries)
+    return bucketize(c, drop_quantized(x), boundaries=boundaries)
 
 
 @tflite("CUMSUM")
@@ -151,6 +158,6 @@ def cumsum(
     c: TensorFlowContext, x: Value, axis: Value, *, exclusive: bool = False, reverse: bool = False
 ) -> PartialTensor:
     """[*S], axis [] -> [*S]: running sums along the axis."""
-    known = single(c, axis, "axis")
+    known = scalar_value(c, axis, "axis")
     along = None if not isinstance(known, int) else axis_of(c, known, len(x.shape))
-    return running_total(c, plain(x), along, exclusive=exclusive, reverse=reverse)
+    return running_total(c, drop_quantized(x), along, exclusive=exclusive, reverse=reverse)

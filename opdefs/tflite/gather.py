@@ -19,7 +19,7 @@ from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, not_empty, ranked, single
+from opdefs.tflite.operands import axis_of, require_elements, require_rank_between, scalar_value
 from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -48,7 +48,7 @@ def gather(c: TensorFlowContext, x: Value, indices: Value, *, axis: int = 0, bat
 def gather_nd(c: TensorFlowContext, x: Value, indices: Value) -> PartialTensor:
     """[*D], [*I, k] -> [*I, *D[k:]]."""
     for operand, name in ((x, "params"), (indices, "indices")):
-        ranked(c, operand.shape, 1, name=name)
+        require_rank_between(c, operand.shape, 1, name=name)
     depth = c.concrete(indices.shape[-1])
     if depth is None:
         raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
@@ -62,7 +62,7 @@ def gather_nd(c: TensorFlowContext, x: Value, indices: Value) -> PartialTensor:
 def scatter_nd(c: TensorFlowContext, indices: Value, updates: Value, shape: Value) -> PartialTensor:
     """[*I, k], [*I, *D[k:]], shape [R] -> [*D], the requested shape: updates added to zeros."""
     for operand, name in ((indices, "indices"), (updates, "updates")):
-        ranked(c, operand.shape, 1, name=name)
+        require_rank_between(c, operand.shape, 1, name=name)
     result = shape_from_sizes(c, shape, "shape")
     outer, depth = len(indices.shape) - 1, c.concrete(indices.shape[-1])
     if depth is None or result.dims is None:
@@ -90,7 +90,7 @@ def one_hot(
     if not 0 <= at <= rank:
         c.fail("axis must be -1, or an axis of the output", axis)
     for value, name in ((depth, "depth"), (on_value, "on_value"), (off_value, "off_value")):
-        single(c, value, name)
+        scalar_value(c, value, name)
     known = known_dims(depth)
     if known and isinstance(known[0], int) and known[0] < 0:
         c.fail("depth must be at least 0", known[0])
@@ -105,8 +105,8 @@ def one_hot(
 @tflite("SPARSE_TO_DENSE")
 def sparse_to_dense(c: TensorFlowContext, indices: Shape, shape: Value, values: Shape, default: Shape) -> Shape:
     """[N, R] or [N] or [], sizes [R], [N] or [], [] -> [*sizes]."""
-    ranked(c, indices, 0, 2, "indices")
-    ranked(c, values, 0, 1, "values")
+    require_rank_between(c, indices, 0, 2, "indices")
+    require_rank_between(c, values, 0, 1, "values")
     require_single(c, default, "the default must have exactly one element")
     count: DimSize = indices[0] if len(indices) else 1
     axes = c.require_rank(shape.shape, 1, "the output shape")[0]
@@ -123,7 +123,7 @@ def sparse_to_dense(c: TensorFlowContext, indices: Shape, shape: Value, values: 
 def embedding_lookup(c: TensorFlowContext, ids: Value, table: Value) -> PartialTensor:
     """[N], [V, *S] -> [N, *S], for a table of rank 2 or more."""
     c.require_rank(ids.shape, 1, "the ids")
-    ranked(c, table.shape, 2, name="the table")
+    require_rank_between(c, table.shape, 2, name="the table")
     constrain_indices(c, ids, table.shape[0], from_end=False)
     return PartialTensor(None, take_axis(PartialTensor(table.dtype, table.shape, None), ids, 0).shape, None)
 
@@ -132,7 +132,7 @@ def embedding_lookup(c: TensorFlowContext, ids: Value, table: Value) -> PartialT
 def hashtable_lookup(c: TensorFlowContext, ids: Shape, keys: Shape, values: Shape) -> tuple[Shape, Shape]:
     """[N], keys [K], values [K, *S] -> [N, *S], and whether each is found [N]."""
     count = c.require_rank(ids, 1, "the ids")
-    ranked(c, values, 1, name="the values")
+    require_rank_between(c, values, 1, name="the values")
     c.merge(c.require_rank(keys, 1, "the keys")[0], values[0], "keys and values must be as many")
     return Shape((*count, *values[1:])), count
 
@@ -146,7 +146,7 @@ def embedding_lookup_sparse(
     rows, depth = c.require_rank(indices, 2, "the indices")
     c.merge(rows, count, "each id must have an index")
     c.merge(c.require_rank(weights, 1, "the weights")[0], count, "each id must have a weight")
-    ranked(c, table, 2, name="the table")
+    require_rank_between(c, table, 2, name="the table")
     c.merge(c.require_rank(sizes.shape, 1, "the sizes")[0], depth, "an index must have one value for each axis")
     lead = shape_from_sizes(c, sizes, "sizes")
     return Shape((*lead[:-1], *table[1:]))
@@ -162,7 +162,7 @@ def lsh_projection(
     """[H, bits], [N, *S], [N] -> [H] if sparse, else [H * bits]."""
     count, bits = c.require_rank(hashes, 2, "the hashes")
     c.at_most(bits, MAX_BITS, "a hash must have 32 bits at most")
-    not_empty(c, [ranked(c, x, 1)[0]], "the input must have items")
+    require_elements(c, [require_rank_between(c, x, 1)[0]], "the input must have items")
     require_vector(c, weights, x[0], "each item must have a weight")
     if type not in ("SPARSE", "DENSE"):
         c.fail("the type must be SPARSE or DENSE", type)

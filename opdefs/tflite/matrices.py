@@ -6,7 +6,7 @@ from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.contents.rearrangement import diagonal_matrix, replace_diagonal
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import plain, ranked
+from opdefs.tflite.operands import drop_quantized, require_rank_between
 from shapeinf.expr import DimSize, minimum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -15,14 +15,14 @@ from shapeinf.ops import Value
 @tflite("MATRIX_DIAG")
 def matrix_diag(c: TensorFlowContext, diagonal: Value) -> PartialTensor:
     """[*B, n] -> [*B, n, n]."""
-    dims = ranked(c, diagonal.shape, 1, name="the diagonal")
-    return diagonal_matrix(plain(diagonal), Shape((*dims, dims[-1])))
+    dims = require_rank_between(c, diagonal.shape, 1, name="the diagonal")
+    return diagonal_matrix(drop_quantized(diagonal), Shape((*dims, dims[-1])))
 
 
 @tflite("MATRIX_SET_DIAG")
 def matrix_set_diag(c: TensorFlowContext, x: Value, diagonal: Value) -> PartialTensor:
     """[*B, M, N], [*B, min(M, N)] -> [*B, M, N]."""
-    shape = ranked(c, x.shape, 2)
+    shape = require_rank_between(c, x.shape, 2)
     if x.elements is None or diagonal.elements is None or list(diagonal.shape) != _diagonal_sizes(shape):
         return PartialTensor(x.dtype, shape, None)
     return replace_diagonal(x, diagonal, shape)
@@ -36,7 +36,7 @@ def _diagonal_sizes(matrices: Shape) -> list[DimSize]:
 @tflite("RFFT2D")
 def rfft2d(c: TensorFlowContext, x: Shape, lengths: Value) -> Shape:
     """[*B, H, W], lengths [2] -> [*B, height, width / 2 + 1]."""
-    ranked(c, x, 2)
+    require_rank_between(c, x, 2)
     c.merge(c.require_rank(lengths.shape, 1, "fft_length")[0], 2, "fft_length must be two numbers")
     height, width = known_dims(lengths) or (None, None)
     for length in (height, width):

@@ -20,26 +20,26 @@ def output_type(c: TensorFlowContext, index: int = 0) -> str | None:
     return listed[index] if isinstance(listed, tuple) and index < len(listed) else None
 
 
-def plain(x: PartialTensor) -> PartialTensor:
+def drop_quantized(x: PartialTensor) -> PartialTensor:
     """The tensor, without contents that may be quantized."""
     return PartialTensor(x.dtype, x.shape, None) if x.dtype in QUANTIZED and x.contents is not None else x
 
 
-def of_numbers(rule: Callable[..., PartialTensor]) -> Callable[..., PartialTensor]:
+def rule_of_numbers(rule: Callable[..., PartialTensor]) -> Callable[..., PartialTensor]:
     """The rule of an operator on numbers, which strings are not; of quantized operands, no contents are known."""
 
     @wraps(rule)
     def wrapped(c: TensorFlowContext, *operands: PartialTensor, **options: object) -> PartialTensor:
         if any(x.dtype == "string" for x in operands):
             c.fail("the kernel takes no strings")
-        result = rule(c, *map(plain, operands), **options)
+        result = rule(c, *map(drop_quantized, operands), **options)
         dtype = output_type(c) or result.dtype
         return result if dtype == result.dtype else PartialTensor(dtype, result.shape, result.elements)
 
     return wrapped
 
 
-def refusing(rule: Callable[..., Type | Shape]) -> Callable[..., Type | Shape]:
+def refuse_warnings(rule: Callable[..., Type | Shape]) -> Callable[..., Type | Shape]:
     """TensorFlow's rule, where LiteRT refuses in Prepare what TensorFlow detects only when a node runs."""
 
     @wraps(rule)
@@ -60,7 +60,9 @@ def axis_of(c: TensorFlowContext, axis: int, rank: int) -> int:
     return axis + rank if axis < 0 else axis
 
 
-def ranked(c: TensorFlowContext, x: Shape, least: int, most: int | None = None, name: str = "the input") -> Shape:
+def require_rank_between(
+    c: TensorFlowContext, x: Shape, least: int, most: int | None = None, name: str = "the input"
+) -> Shape:
     """The shape, whose rank must lie in a range. Raises NotKnown where it is unknown."""
     if len(x) < least:
         c.fail(f"{name} must be of rank {least} or more", x)
@@ -69,14 +71,14 @@ def ranked(c: TensorFlowContext, x: Shape, least: int, most: int | None = None, 
     return x
 
 
-def not_empty(c: TensorFlowContext, sizes: Iterable[DimSize], message: str) -> None:
+def require_elements(c: TensorFlowContext, sizes: Iterable[DimSize], message: str) -> None:
     """Require sizes of at least 1."""
     for size in sizes:
         if c.prove_le(1, size) is not True:
             c.at_least(size, 1, message)
 
 
-def single(c: TensorFlowContext, x: PartialTensor, name: str) -> DimSize | None:
+def scalar_value(c: TensorFlowContext, x: PartialTensor, name: str) -> DimSize | None:
     """The number in an operand of one element, at any rank; None where it is unknown."""
     if x.shape.dims is not None:
         c.merge(c.numel(x.shape.dims), 1, f"{name} must have exactly one element")
@@ -84,7 +86,7 @@ def single(c: TensorFlowContext, x: PartialTensor, name: str) -> DimSize | None:
     return known[0] if known else None
 
 
-def matching(c: TensorFlowContext, shapes: Sequence[Shape], message: str) -> Shape:
+def merge_shapes(c: TensorFlowContext, shapes: Sequence[Shape], message: str) -> Shape:
     """The common shape of operands that must be equal."""
     result = shapes[0]
     for shape in shapes[1:]:

@@ -9,7 +9,7 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.data_dependent import unique as distinct_elements
 from opdefs.tf.data_dependent import where as true_positions
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import plain, ranked, single
+from opdefs.tflite.operands import drop_quantized, require_rank_between, scalar_value
 from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -18,8 +18,8 @@ from shapeinf.ops import Value
 @tflite("TOPK_V2")
 def topk_v2(c: TensorFlowContext, x: Value, k: Value) -> tuple[PartialTensor, PartialTensor]:
     """[*S, n], k [] -> [*S, k], [*S, k]: the k largest elements of the last axis, and their indices."""
-    ranked(c, x.shape, 1)
-    single(c, k, "k")
+    require_rank_between(c, x.shape, 1)
+    scalar_value(c, k, "k")
     known = known_dims(k)
     size: DimSize
     if known is None or known[0] is None:
@@ -28,7 +28,9 @@ def topk_v2(c: TensorFlowContext, x: Value, k: Value) -> tuple[PartialTensor, Pa
         size = known[0] if c.prove_le(0, known[0]) is True else maximum(known[0], 0)
         c.at_most(size, x.shape[-1], "the last axis must have k elements or more")
     shape = Shape((*x.shape[:-1], size))
-    values, positions = (None, None) if plain(x).elements is None else top_elements(c, x, len(x.shape) - 1, shape)
+    values, positions = (
+        (None, None) if drop_quantized(x).elements is None else top_elements(c, x, len(x.shape) - 1, shape)
+    )
     return PartialTensor(x.dtype, shape, values), PartialTensor(None, shape, positions)
 
 
@@ -38,7 +40,7 @@ tflite("UNIQUE")(distinct_elements)
 @tflite("WHERE")
 def where(c: TensorFlowContext, condition: Value) -> PartialTensor:
     """[*S] -> [count, rank]: the positions of the elements that are not zero."""
-    ranked(c, condition.shape, 1)
+    require_rank_between(c, condition.shape, 1)
     return true_positions(c, condition)
 
 

@@ -8,7 +8,7 @@ from opdefs.rules.padding import pad_elements
 from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import plain, ranked
+from opdefs.tflite.operands import drop_quantized, require_rank_between
 from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
@@ -25,7 +25,7 @@ def pad(c: TensorFlowContext, x: Value, paddings: Value, fill: Value | None = No
     sizes = zip(x.shape, pairs, strict=True)
     shape = Shape(_padded(c, d, pair, axis) for axis, (d, pair) in enumerate(sizes))
     known, filling = known_ints(paddings), fill.elements if fill is not None else (0,)
-    if known is None or not filling or x.dtype == "bool" or plain(x).contents is None:
+    if known is None or not filling or x.dtype == "bool" or drop_quantized(x).contents is None:
         return PartialTensor(x.dtype, shape, None)
     flat = (*known[::2], *known[1::2])
     return move_elements(x, shape, lambda array: pad_elements(array, range(len(pairs)), flat, filling[0]))
@@ -98,7 +98,7 @@ def _dilated(c: TensorFlowContext, size: DimSize, factor: DimSize | None, axis: 
 @tflite("SPACE_TO_BATCH_ND")
 def space_to_batch_nd(c: TensorFlowContext, x: Shape, block: Value, paddings: Value) -> Shape:
     """[N, *S, C], block [R], paddings [R, 2] -> [N * prod(block), *((S + paddings) / block), C]."""
-    batch, *spatial, channels = ranked(c, x, 3, 4)
+    batch, *spatial, channels = require_rank_between(c, x, 3, 4)
     sizes, pairs = _block_sizes(c, block, len(spatial)), amounts_of(c, paddings, len(spatial), "paddings")
     dims: list[DimSize] = []
     for i, (d, size, pair) in enumerate(zip(spatial, sizes, pairs, strict=True)):
@@ -130,7 +130,7 @@ def _block_sizes(c: TensorFlowContext, block: PartialTensor, rank: int) -> tuple
 @tflite("BATCH_TO_SPACE_ND")
 def batch_to_space_nd(c: TensorFlowContext, x: Shape, block: Value, crops: Value) -> Shape:
     """[N, *S, C], block [R], crops [R, 2] -> [N / prod(block), *(S * block - crops), C]."""
-    batch, *spatial, channels = ranked(c, x, 3, 4)
+    batch, *spatial, channels = require_rank_between(c, x, 3, 4)
     sizes, pairs = _block_sizes(c, block, len(spatial)), amounts_of(c, crops, len(spatial), "crops")
     dims: list[DimSize] = []
     for i, (d, size, (before, after)) in enumerate(zip(spatial, sizes, pairs, strict=True)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.rules.operands import require_count
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import not_empty, ranked
+from opdefs.tflite.operands import require_elements, require_rank_between
 from shapeinf.lattice import PartialTensor, Shape
 
 BIAS = "the bias must have one value for each unit"
@@ -33,7 +33,7 @@ def fully_connected(
         c.merge(x[-1], depth, "the last axis of the input must have the size of a row of the weights")
         shape = Shape((*x[:-1], units))
     else:
-        not_empty(c, [depth], "the rows of the weights must not be empty")
+        require_elements(c, [depth], "the rows of the weights must not be empty")
         shape = Shape((c.numel(x) // depth, units))
     return PartialTensor(None, shape, None), PartialTensor(None, x, None)
 
@@ -41,8 +41,8 @@ def fully_connected(
 @tflite("BATCH_MATMUL")
 def batch_matmul(c: TensorFlowContext, a: Shape, b: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
     """[*A, M, K], [*B, K, N] -> [*broadcast(A, B), M, N]; `adj_x` and `adj_y` swap the axes of a matrix."""
-    ranked(c, a, 2, 5, "x")
-    ranked(c, b, 2, 5, "y")
+    require_rank_between(c, a, 2, 5, "x")
+    require_rank_between(c, b, 2, 5, "y")
     rows, depth = (a[-1], a[-2]) if adj_x else (a[-2], a[-1])
     other, columns = (b[-1], b[-2]) if adj_y else (b[-2], b[-1])
     c.merge(depth, other, "the inner sizes of the matrices must be equal")

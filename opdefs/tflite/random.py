@@ -6,7 +6,7 @@ from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import single
+from opdefs.tflite.operands import scalar_value
 from opdefs.tflite.state import declared_sizes
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Shape
@@ -23,7 +23,7 @@ def random_numbers(c: TensorFlowContext, sizes: Value) -> Shape:
 def multinomial(c: TensorFlowContext, logits: Shape, count: Value) -> Shape:
     """[B, classes], count [] -> [B, count]."""
     batch, _ = c.require_rank(logits, 2, "the logits")
-    single(c, count, "the number of samples")
+    scalar_value(c, count, "the number of samples")
     return Shape((batch, scalar_size_or_fresh(c, count, "samples")))
 
 

@@ -12,7 +12,15 @@ from opdefs.rules.unknowns import cover_dim
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.segment import segments as sorted_segments
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, not_empty, output_type, plain, ranked, refusing, single
+from opdefs.tflite.operands import (
+    axis_of,
+    drop_quantized,
+    output_type,
+    refuse_warnings,
+    require_elements,
+    require_rank_between,
+    scalar_value,
+)
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -41,18 +49,18 @@ def reduce(c: TensorFlowContext, x: Value, axes: Value, *, keep_dims: bool = Fal
         return PartialTensor(x.dtype, reduce_unknown_axes(c, x.shape, count, keep_dims), None)
     gone = {axis_of(c, axis, rank) for axis in listed}
     shape = reduced_shape(x.shape, gone, keep_dims)
-    return name_scalar(c, reduce_elements(c, plain(x), gone, shape, _OPERATIONS[c.op_def.name]))
+    return name_scalar(c, reduce_elements(c, drop_quantized(x), gone, shape, _OPERATIONS[c.op_def.name]))
 
 
 @tflite("ARG_MAX", "ARG_MIN")
 def arg_extreme(c: TensorFlowContext, x: Value, axis: Value) -> PartialTensor:
     """[*P, n, *Q], axis [] -> [*P, *Q]: the position of the largest or smallest element."""
-    rank, known = len(ranked(c, x.shape, 1)), single(c, axis, "axis")
+    rank, known = len(require_rank_between(c, x.shape, 1)), scalar_value(c, axis, "axis")
     if not isinstance(known, int):
         dims = (cover_dim(c, x.shape[at : at + 2], f"axis.{at}") for at in range(rank - 1))
         return PartialTensor(None, Shape(dims), None)
     at = axis_of(c, known, rank)
-    not_empty(c, [x.shape[at]], "the axis must not be empty")
+    require_elements(c, [x.shape[at]], "the axis must not be empty")
     shape = reduced_shape(x.shape, {at}, False)
     if x.elements is None:
         return PartialTensor(None, shape, None)
@@ -63,12 +71,12 @@ def arg_extreme(c: TensorFlowContext, x: Value, axis: Value) -> PartialTensor:
 @tflite("SEGMENT_SUM")
 def segment_sum(c: TensorFlowContext, data: Value, ids: Value) -> PartialTensor:
     """[N, *S], sorted ids [N] -> [segments, *S]: one segment more than the last id."""
-    ranked(c, data.shape, 1, name="the data")
+    require_rank_between(c, data.shape, 1, name="the data")
     c.merge(c.require_rank(ids.shape, 1, "the ids")[0], data.shape[0], "each row of the data must have one id")
     known = known_ints(ids)
     if known is not None and any(b - a not in (0, 1) for a, b in zip((0, *known), known, strict=False)):
         c.fail("the ids must be sorted, without gaps", list(known))
-    shape = refusing(sorted_segments)(c, PartialTensor(data.dtype, data.shape, None), ids)
+    shape = refuse_warnings(sorted_segments)(c, PartialTensor(data.dtype, data.shape, None), ids)
     assert isinstance(shape, PartialTensor)
     if data.elements is None or known is None:
         return shape
@@ -85,7 +93,7 @@ def unsorted_segments(c: TensorFlowContext, data: Value, ids: Value, count: Valu
         c.fail("the ids must not have more axes than the data", ids.shape, dims)
     for axis, (a, b) in enumerate(zip(ids.shape, dims, strict=False)):
         c.merge(a, b, f"axis {axis} of ids and data must be equal")
-    single(c, count, "the number of segments")
+    scalar_value(c, count, "the number of segments")
     known, numbers = known_ints(count), known_ints(ids)
     if known and known[0] < 0:
         c.fail("the number of segments must be at least 0", known[0])

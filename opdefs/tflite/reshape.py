@@ -12,11 +12,11 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.reshape import bitcast as cast_bits
 from opdefs.tf.reshape import reshape as reshape_to
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, output_type, ranked, refusing, single
+from opdefs.tflite.operands import axis_of, output_type, refuse_warnings, require_rank_between, scalar_value
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Ints, Value
 
-_reshape = refusing(reshape_to)
+_reshape = refuse_warnings(reshape_to)
 
 
 @tflite("RESHAPE", views={0: 0})
@@ -45,7 +45,7 @@ MAX_SQUEEZED = 8
 @tflite("SQUEEZE", views={0: 0})
 def squeeze(c: TensorFlowContext, x: Value, *, squeeze_dims: Ints = ()) -> PartialTensor:
     """[*P, 1, *Q] -> [*P, *Q]: without the axes of the option, or all of size 1."""
-    ranked(c, x.shape, 0, MAX_SQUEEZED)
+    require_rank_between(c, x.shape, 0, MAX_SQUEEZED)
     if not squeeze_dims:
         return squeeze_units(c, x)
     return squeeze_axes(c, x, sorted({axis_of(c, axis, len(x.shape)) for axis in squeeze_dims}))
@@ -54,7 +54,7 @@ def squeeze(c: TensorFlowContext, x: Value, *, squeeze_dims: Ints = ()) -> Parti
 @tflite("EXPAND_DIMS", views={0: 0})
 def expand_dims(c: TensorFlowContext, x: Value, axis: Value) -> PartialTensor:
     """[*P, *Q], axis [] -> [*P, 1, *Q]."""
-    known = single(c, axis, "axis")
+    known = scalar_value(c, axis, "axis")
     if not isinstance(known, int):
         return PartialTensor(x.dtype, insert_unit_axes(c, x.shape, 1), None)
     return insert_axes(c, x, [axis_of(c, known, len(x.shape) + 1)])

@@ -10,7 +10,7 @@ from opdefs.tf.concat import broadcast_to as broadcast_to_shape
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.shapes import broadcast_args
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import output_type, plain
+from opdefs.tflite.operands import drop_quantized, output_type
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value
 
@@ -65,7 +65,7 @@ def broadcast_to(c: TensorFlowContext, x: Value, sizes: Value) -> PartialTensor:
     if count is not None and count > MAX_BROADCAST_RANK:
         c.fail(f"BROADCAST_TO takes a rank of at most {MAX_BROADCAST_RANK}", count)
     rank_limit(c, x.shape)
-    return broadcast_to_shape(c, plain(x), sizes)
+    return broadcast_to_shape(c, drop_quantized(x), sizes)
 
 
 def rank_limit(c: TensorFlowContext, x: Shape) -> None:

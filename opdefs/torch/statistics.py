@@ -32,10 +32,10 @@ def covariances(
             count = dims[-1] if dims else 1
             c.merge(weights, Shape((count,)), f"{name} must have one element for each observation")
     dtype = to_float(c.dtype(0))
-    single = len(dims) < 2 or prove_unit(c, dims[0])
-    if single is None:
+    is_scalar = len(dims) < 2 or prove_unit(c, dims[0])
+    if is_scalar is None:
         raise c.unknowable("the covariance of a single variable has rank 0", dtype)
-    return TensorType(dtype, Shape(() if single else (dims[0], dims[0])))
+    return TensorType(dtype, Shape(() if is_scalar else (dims[0], dims[0])))
 
 
 @torch("aten.histogram.bin_ct")
@@ -118,6 +118,9 @@ def gradient(c: InferenceContext, self: Shape, *, dim: object = None, edge_order
     return list_outputs(c, [TensorType(to_float(c.dtype(0)), self) for _ in axes])
 
 
+MAX_AXES = 64
+"""The most axes that a tensor of torch has."""
+
 # -- vectors -----------------------------------------------------------------------------------------------------------
 
 
@@ -130,6 +133,8 @@ def combinations(c: InferenceContext, self: Shape, *, r: object = 2, with_replac
         c.fail("r must be at least 0", length)
     if length == 0:
         return TensorType(c.dtype(0), Shape((0,)))
+    if length > MAX_AXES:  # torch makes a grid with an axis for each of them
+        raise c.unknowable(f"r is larger than {MAX_AXES}", c.dtype(0))
     count: DimSize = 1
     for k in range(length):  # each of these quotients is exact
         count = count * (size + k if with_replacement else clamp_at_zero(c, size - k)) // (k + 1)
@@ -152,7 +157,8 @@ def powers(c: InferenceContext, x: Shape, *, N: object = None) -> TensorType:  #
     if count is None:
         count = c.fresh("N")
     elif N is not None or of_matrices:
-        c.at_least(count, 2 if of_matrices else 0, "N is too small: one power is the least")
+        least = 2 if of_matrices else 0
+        c.at_least(count, least, f"N must be at least {least}")
     return TensorType("int64" if dtype in ("bool", "int8", "uint8", "int16", "int32") else dtype, Shape((*dims, count)))
 
 
@@ -162,12 +168,12 @@ def pad_sequence(c: InferenceContext, *sequences: TensorType, batch_first: bool 
     if not sequences:
         c.fail("there must be a sequence")
     first = sequences[0]
-    dims = first.shape.require()
-    if not dims:
-        c.fail("a sequence must have rank 1 or more", first.shape)
+    shapes = [sequence.shape.require() for sequence in sequences]
+    if not all(shapes):
+        c.fail("a sequence must have rank 1 or more", *(sequence.shape for sequence in sequences))
+    dims = shapes[0]
     longest: DimSize = dims[0]
-    for other in sequences[1:]:
-        sizes = other.shape.require()
+    for sizes in shapes[1:]:
         longest = maximum(longest, sizes[0])
         rest = Shape(dims[1:])
         require_broadcast_to(c, Shape(sizes[1:]), rest, "each sequence must broadcast to the axes of the first one")
