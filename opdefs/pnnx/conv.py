@@ -8,8 +8,8 @@ import attrs
 
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.pad import pad_axis
-from opdefs.pnnx.spatial import bounded_sizes, require_elements, spatial_rank, spatial_values, split_axes
-from opdefs.rules.operands import require_vector
+from opdefs.pnnx.spatial import bounded_sizes, spatial_rank, spatial_values, split_axes
+from opdefs.rules.operands import require_elements, require_vector
 from opdefs.rules.window import Window, describe_windows, transposed_window_size, window_span, windows
 from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape

@@ -8,9 +8,10 @@ import attrs
 
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import promote
-from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_values, split_axes
+from opdefs.pnnx.spatial import requested_sizes, spatial_values, split_axes
 from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
 from opdefs.rules.numbers import read_dims
+from opdefs.rules.operands import require_elements
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import Window, windows
 from shapeinf.expr import DimSize

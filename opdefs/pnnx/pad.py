@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from opdefs.pnnx.dialect import pnnx
-from opdefs.pnnx.spatial import require_elements, spatial_rank
+from opdefs.pnnx.spatial import spatial_rank
 from opdefs.rules.numbers import read_dims
+from opdefs.rules.operands import require_elements
 from shapeinf.expr import DimSize, maximum, minimum
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext

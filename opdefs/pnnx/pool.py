@@ -10,12 +10,11 @@ from opdefs.pnnx.promotion import promote
 from opdefs.pnnx.spatial import (
     bounded_sizes,
     requested_sizes,
-    require_elements,
     spatial_rank,
     spatial_values,
     split_axes,
 )
-from opdefs.rules.operands import is_unit
+from opdefs.rules.operands import is_unit, require_elements
 from opdefs.rules.window import Window, transposed_window_size, windows
 from shapeinf.expr import DimSize
 from shapeinf.graph import InputContents

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.pnnx.dialect import pnnx
-from opdefs.pnnx.spatial import requested_sizes, require_elements
+from opdefs.pnnx.spatial import requested_sizes
 from opdefs.rules.numbers import check_count
+from opdefs.rules.operands import require_elements
 from opdefs.rules.resize import scale_by_text
 from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape

@@ -68,9 +68,3 @@ def split_axes(
         c.fail(f"the input must have rank {rank + 1} or {rank + 2}", input)
     lead = len(input.dims) - rank - 1
     return input.dims[:lead], input.dims[lead], input.dims[lead + 1 :]
-
-
-def require_elements(c: InferenceContext, sizes: Sequence[DimSize]) -> None:
-    """Require axes that are not empty; most operators accept only an empty batch."""
-    for size in sizes:
-        c.at_least(size, 1, "no axis of the input but the batch may be empty")

@@ -6,7 +6,7 @@ this module compares a size with 1: others call `is_unit`, `prove_unit` or `requ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from shapeinf.expr import DimSize
 from shapeinf.lattice import Shape
@@ -23,6 +23,14 @@ def require_count(c: InferenceContext, v: Shape | None, count: DimSize, message:
     """Require that an input has this number of elements, at any rank, if it is present."""
     if v is not None and v.dims is not None:
         c.merge(c.numel(v), count, message)
+
+
+def require_elements(
+    c: InferenceContext, sizes: Iterable[DimSize], message: str = "no axis of the input but the batch may be empty"
+) -> None:
+    """Require axes that are not empty."""
+    for size in sizes:
+        c.at_least(size, 1, message)
 
 
 def require_single(c: InferenceContext, v: Shape | None, message: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.rules.contents.elements import known_dims
-from opdefs.rules.operands import is_unit, require_count, require_groups, require_multiple
+from opdefs.rules.operands import is_unit, require_count, require_elements, require_groups, require_multiple
 from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.rules.window import (
     ASSUMED_TO_FIT,
@@ -19,7 +19,6 @@ from opdefs.rules.window import (
 )
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import require_elements
 from shapeinf.expr import DimSize, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value

@@ -14,12 +14,12 @@ from opdefs.rules.gathering import (
     scatter_tuples,
     take_axis,
 )
-from opdefs.rules.operands import require_single, require_vector
+from opdefs.rules.operands import require_elements, require_single, require_vector
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import axis_of, require_elements, require_rank_between, scalar_value
+from opdefs.tflite.operands import axis_of, require_rank_between, scalar_value
 from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import Value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 
 from opdefs.rules.contents.elements import known_dims
@@ -69,13 +69,6 @@ def require_rank_between(
     if most is not None and len(x) > most:
         c.fail(f"{name} must be of rank {most} at most", x)
     return x
-
-
-def require_elements(c: TensorFlowContext, sizes: Iterable[DimSize], message: str) -> None:
-    """Require sizes of at least 1."""
-    for size in sizes:
-        if c.prove_le(1, size) is not True:
-            c.at_least(size, 1, message)
 
 
 def scalar_value(c: TensorFlowContext, x: PartialTensor, name: str) -> DimSize | None:

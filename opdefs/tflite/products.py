@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opdefs.rules.operands import require_count
+from opdefs.rules.operands import require_count, require_elements
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tflite.dialect import tflite
-from opdefs.tflite.operands import require_elements, require_rank_between
+from opdefs.tflite.operands import require_rank_between
 from shapeinf.lattice import PartialTensor, Shape
 
 BIAS = "the bias must have one value for each unit"

@@ -6,6 +6,7 @@ from opdefs.rules.contents.constants import number_of
 from opdefs.rules.contents.elements import known_ints, name_scalar
 from opdefs.rules.contents.ordering import extreme_positions
 from opdefs.rules.contents.segments import reduce_rows
+from opdefs.rules.operands import require_elements
 from opdefs.rules.reduction import IDENTITIES, reduce_elements, reduce_group, reduce_unknown_axes, reduced_shape
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.unknowns import cover_dim
@@ -17,7 +18,6 @@ from opdefs.tflite.operands import (
     drop_quantized,
     output_type,
     refuse_warnings,
-    require_elements,
     require_rank_between,
     scalar_value,
 )
