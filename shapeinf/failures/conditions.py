@@ -1,0 +1,182 @@
+"""The conditions of nodes as records of a failure: with sizes, legal sizes and the way back to an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from shapeinf.contract import Contract, Precondition
+from shapeinf.contract.reader import PreconditionReader
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.input_symbols import find_symbol, input_symbols
+from shapeinf.expr import Dimension
+from shapeinf.failures.nodes import GraphNode
+from shapeinf.failures.report import FailedCondition, NearestSize, NodeMatch
+from shapeinf.failures.sizes import RunSizes
+from shapeinf.lattice import TensorType
+from shapeinf.sharing import cached_property
+from shapeinf.solver.budget import Budget
+
+NEAR = 64
+"""Legal sizes are searched up to this distance from the size of a run."""
+
+MOST_DIMS = 4
+"""The dims of a condition for which legal sizes are searched."""
+
+MOST_NEIGHBORS = 8
+"""The nodes on each side of a node that a runtime may have fused with it."""
+
+
+class Conditions:
+    """The conditions of a model, for a run of some sizes."""
+
+    def __init__(self, inference: Inference, sizes: Mapping[str, int], work: int) -> None:
+        """`sizes` are those of the dims of the inference; empty where they are not known."""
+        self.inference = inference
+        self.sizes = sizes
+        self.work = work
+        self.contract = Contract(inference, work)
+        self.labels = input_symbols(inference)
+
+    @cached_property
+    def by_node(self) -> Mapping[str, list[Precondition]]:
+        """The preconditions that each node requires, those that another one implies included."""
+        found: dict[str, list[Precondition]] = {}
+        for precondition in self.contract.preconditions:
+            for item in (precondition, *precondition.weaker):
+                found.setdefault(item.node, []).append(item)
+        for item in self._unmerged:
+            known = found.setdefault(item.node, [])
+            if not any(item.text == other.text for other in known):
+                known.append(item)
+        return found
+
+    @cached_property
+    def _unmerged(self) -> list[Precondition]:
+        """The preconditions as nodes added them, before several of one dim become one."""
+        reader = PreconditionReader(self.inference, Budget(self.work))
+        return list(reader.read_each())
+
+    def violated(self, diagnostic: Diagnostic, match: NodeMatch | None) -> FailedCondition:
+        """The condition of a violation: that of the node which does not hold at these sizes."""
+        listed = self.by_node.get(diagnostic.node, [])
+        failing = [p for p in listed if p.kind != "assumption" and self._holds(p) is False]
+        condition = self._from(failing[0], match) if failing else FailedCondition(match, "", diagnostic.message)
+        message = diagnostic.message if failing else condition.message
+        return attrs.evolve(
+            condition, message=message, operands=diagnostic.operands, nearest=tuple(self._nearest(failing[:1]))
+        )
+
+    def remaining(self, precondition: Precondition, match: NodeMatch) -> FailedCondition:
+        """A condition that sizes do not decide."""
+        return self._from(precondition, match)
+
+    def undecided(self) -> Iterator[Precondition]:
+        """The preconditions that are not decided by these sizes."""
+        for listed in self.by_node.values():
+            yield from (p for p in listed if p.kind != "assumption" and self._holds(p) is None)
+
+    def of_node(self, match: NodeMatch) -> Iterator[FailedCondition]:
+        """The conditions that a node requires."""
+        seen = set()
+        for precondition in self.by_node.get(match.node, []):
+            if precondition.kind != "assumption" and precondition.text not in seen:
+                seen.add(precondition.text)
+                yield self._from(precondition, match)
+
+    def of_neighbors(self, nodes: Iterable[GraphNode]) -> Iterator[FailedCondition]:
+        """The conditions of the nodes that read what these compute, or compute what these read."""
+        seen: set[str] = set()
+        for node in nodes:
+            for neighbor in neighbors(node):
+                if neighbor.name not in seen:
+                    seen.add(neighbor.name)
+                    yield from self.of_node(neighbor.as_match("neighbor"))
+
+    def failing_anyway(self, matches: Mapping[str, NodeMatch]) -> list[FailedCondition]:
+        """The violations at all sizes, of these nodes."""
+        found = certain_violations(self.inference)
+        return [self.violated(d, matches[d.node]) for d in found if d.node in matches]
+
+    def declared(self, name: str, declared: TensorType, got: TensorType, run: RunSizes) -> Iterator[FailedCondition]:
+        """The declared sizes of an input that a run does not have; `got` has the dims of the run."""
+        if declared.shape.dims is None or got.shape.dims is None:
+            return
+        labels = input_symbols(run.inference)
+        if len(declared.shape.dims) != len(got.shape.dims):
+            text = f"input {name} has rank {len(declared.shape.dims)}"
+            yield FailedCondition(None, text, f"the run has rank {len(got.shape.dims)}", input=name)
+            return
+        for axis, (dim, other) in enumerate(zip(declared.shape.dims, got.shape.dims, strict=True)):
+            size = run.sizes.get(labels.get(other, "")) if isinstance(other, Dimension) else None
+            if size is not None and isinstance(dim, int) and dim != size:
+                label = f"{name}.shape[{axis}]"
+                text = f"{label} == {dim}"
+                message = f"the file declares this size of the input; the run has {size}"
+                nearest = (NearestSize(label, dim, size),)
+                yield FailedCondition(None, text, message, {label: size}, nearest=nearest, input=name)
+
+    def _from(self, p: Precondition, match: NodeMatch | None) -> FailedCondition:
+        return FailedCondition(
+            match,
+            p.text,
+            p.message,
+            {name: self.sizes.get(name) for name in p.symbols},
+            chain=p.chain,
+            legal=p.legal if p.sizes is not None else "",
+            where=p.where,
+        )
+
+    def _holds(self, precondition: Precondition) -> bool | None:
+        """Whether a precondition holds at these sizes."""
+        values = {symbol.name: self._size_of(label) for symbol, label in self.labels.items()}
+        known = {name: size for name, size in values.items() if size is not None}
+        return precondition.holds(known)
+
+    def _size_of(self, label: str) -> int | None:
+        if label in self.sizes:
+            return self.sizes[label]
+        symbol = find_symbol(self.labels, label)
+        return next((n for name, n in self.sizes.items() if find_symbol(self.labels, name) is symbol), None)
+
+    def _nearest(self, failing: list[Precondition]) -> Iterator[NearestSize]:
+        """For each dim of a condition, the nearest legal sizes below and above that of the run."""
+        for precondition in failing:
+            for label in precondition.symbols[:MOST_DIMS]:
+                size = self._size_of(label)
+                if size is not None:
+                    yield from self._nearest_of(label, size)
+
+    def _nearest_of(self, label: str, size: int) -> Iterator[NearestSize]:
+        others = {name: n for name, n in self.sizes.items() if name != label}
+        around = range(max(0, size - NEAR), size + NEAR + 1)
+        legal = self.contract.bind(others).solve(label, around, work=self.work)
+        below = [n for n in legal if n < size]
+        above = [n for n in legal if n > size]
+        for found in (*below[-1:], *above[:1]):
+            if self.contract.check({**others, label: found}).verdict is not False:
+                yield NearestSize(label, found, size)
+
+
+def neighbors(node: GraphNode) -> Iterator[GraphNode]:
+    """The nodes that read what a node computes, then those that read these, and the same towards the inputs."""
+    compiled = node.step.compiled
+    for forward in (True, False):
+        current, seen = [node.step.index], {node.step.index}
+        while current and len(seen) <= MOST_NEIGHBORS:
+            step = compiled.step(current.pop(0))
+            if forward:
+                following = [index for slot in step.outputs if slot >= 0 for index in compiled.dependents[slot]]
+            else:
+                producers = [compiled.producers[slot] for slot in step.inputs if slot >= 0]
+                following = [index for index in producers if index is not None]
+            for index in following:
+                if index not in seen and len(seen) <= MOST_NEIGHBORS:
+                    seen.add(index)
+                    current.append(index)
+                    yield GraphNode(node.inference, compiled.step(index), None)
+
+

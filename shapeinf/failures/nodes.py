@@ -1,0 +1,246 @@
+"""`NodeIndex`: the nodes of a model that an error text may name, the likeliest first.
+
+A runtime names the nodes of the graph that it runs, which its optimizations changed: names have prefixes and suffixes,
+several nodes are one, and a node may be named by its output or by its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.runs import walk_runs
+from shapeinf.failures.report import Evidence, NodeMatch
+from shapeinf.graph import UNUSED
+from shapeinf.runtime_messages import RuntimeMessage
+
+_SCORES: dict[Evidence, int] = {
+    "number": 100,
+    "name": 100,
+    "output": 95,
+    "part of a name": 70,
+    "location": 60,
+    "operator": 30,
+}
+_SAME_OPERATOR = 15
+_UNNAMED = 5
+_SEPARATORS = re.compile(r"[/_.:+ ,-]")
+_MOST_PARTS = 64
+
+
+class GraphNode(NamedTuple):
+    """A node of the graph or of a body.
+
+    Args:
+        inference: of its graph.
+        step: the node.
+        number: its position in the file, from 0; None in a body.
+    """
+
+    inference: Inference
+    step: NodeStep
+    number: int | None
+
+    @property
+    def name(self) -> str:
+        """The name in sources and diagnostics: with the path of its body."""
+        return self.inference.path + self.step.node_name
+
+    @property
+    def own_name(self) -> str:
+        """The name in the file; empty for a node without one."""
+        return self.step.compiled.rows[self.step.index][3]
+
+    @property
+    def op(self) -> str:
+        """The operator."""
+        return self.step.operation.kind.op
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of its outputs."""
+        names = self.step.compiled.names
+        return [names[slot] for slot in self.step.outputs if slot != UNUSED]
+
+    @property
+    def location(self) -> str:
+        """The position in the source text; empty for formats without one."""
+        return self.inference.compiled.graph.locations.get(self.step.node.name, "")
+
+    def as_match(self, evidence: Evidence) -> NodeMatch:
+        """The record of the node."""
+        return NodeMatch(self.name, self.op, evidence, self.location)
+
+
+class Candidate(NamedTuple):
+    """A node that a message may name, with its evidence and its score."""
+
+    node: GraphNode
+    evidence: Evidence
+    score: int
+
+    @property
+    def match(self) -> NodeMatch:
+        """The record of the node."""
+        return self.node.as_match(self.evidence)
+
+
+class NodeIndex:
+    """The nodes of a model and of its bodies."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.nodes: list[GraphNode] = []
+        for run in walk_runs(inference):
+            compiled = run.inference.compiled
+            rows = range(len(compiled.rows))
+            self.nodes += [GraphNode(run.inference, compiled.step(index), None) for index in rows]
+        self._number_nodes()
+        self.by_path = {node.name: node for node in reversed(self.nodes)}
+
+    def _number_nodes(self) -> None:
+        """Number the nodes of the outermost graph as the file lists them; rows are in the order of execution."""
+        listed = {tuple(filter(None, node.outputs)): i for i, node in enumerate(self.inference.compiled.graph.nodes)}
+        for index, node in enumerate(self.nodes):
+            if node.inference is self.inference:
+                self.nodes[index] = node._replace(number=listed.get(tuple(node.outputs)))
+
+    def find(self, message: RuntimeMessage) -> list[Candidate]:
+        """The nodes that a message may name, the likeliest first; those of an operator only where no name is known."""
+        best: dict[int, Candidate] = {}
+        for candidate in self._candidates(message):
+            known = best.get(id(candidate.node.step))
+            if known is None or known.score < candidate.score:
+                best[id(candidate.node.step)] = candidate
+        return sorted(best.values(), key=lambda candidate: -candidate.score)
+
+    def _candidates(self, message: RuntimeMessage) -> Iterator[Candidate]:
+        operators = tuple(map(normal_operator, message.operators))
+        found = False
+        for depth, name in enumerate(message.names):
+            for candidate in self._named(name) if name else ():
+                found = True
+                yield self._weigh(candidate, operators, -10 * depth)
+        for node in self.nodes:
+            if message.number is not None and node.number == message.number:
+                found = True
+                yield self._weigh((node, "number"), operators, 0)
+            if message.locations and node.location:
+                rank = next((i for i, place in enumerate(message.locations) if _same_place(place, node.location)), None)
+                if rank is not None and (not operators or same_operator(node.op, operators)):
+                    found = True
+                    yield self._weigh((node, "location"), operators, -rank)
+        if not found:
+            for node in self.nodes:
+                if same_operator(node.op, operators):
+                    unnamed = bool(message.names) and message.names[0] == "" and not node.own_name
+                    first = same_operator(node.op, operators[:1])
+                    yield Candidate(node, "operator", _SCORES["operator"] + unnamed * _UNNAMED + first * 2)
+
+    def _weigh(self, found: tuple[GraphNode, Evidence], operators: tuple[str, ...], penalty: int) -> Candidate:
+        node, evidence = found
+        bonus = _SAME_OPERATOR if same_operator(node.op, operators) else 0
+        return Candidate(node, evidence, _SCORES[evidence] + bonus + penalty)
+
+    def _named(self, name: str) -> Iterator[tuple[GraphNode, Evidence]]:
+        """The nodes that have this name, or that a runtime made this name of."""
+        exact = list(self._with_name(name))
+        if exact:
+            yield from exact
+            return
+        numbered = self._numbered(name)
+        if numbered is not None:
+            yield numbered, "number"
+            return
+        for part in name_parts(name):
+            nodes = [node for node, _ in self._with_name(part)]
+            if nodes:
+                yield from ((node, "part of a name") for node in nodes)
+                return
+
+    def _with_name(self, name: str) -> Iterator[tuple[GraphNode, Evidence]]:
+        tensor = re.sub(r":\d{1,4}$", "", name)
+        for node in self.nodes:
+            if name in (node.own_name, node.name):
+                yield node, "name"
+            elif name in node.outputs or (tensor != name and tensor in (node.own_name, *node.outputs)):
+                yield node, "output"
+
+    def _numbered(self, name: str) -> GraphNode | None:
+        """The node that a name such as `Add_12` counts: the 12th of the file, else the 12th of its operator."""
+        match = re.fullmatch(r"([A-Za-z]\w{0,100}?)_(\d{1,7})", name)
+        if match is None:
+            return None
+        op, number = normal_operator(match[1]), int(match[2])
+        same = [node for node in self.nodes if node.number is not None and normal_operator(node.op) == op]
+        same.sort(key=lambda node: node.number or 0)
+        exact = next((node for node in same if node.number == number), None)
+        return exact or (same[number] if number < len(same) else None)
+
+
+def name_parts(name: str) -> Iterator[str]:
+    """The names of which a runtime may have made a name, the likeliest first.
+
+    It joins the names of fused nodes, and adds words before or after them.
+
+    >>> list(name_parts("fused /a/Conv_1"))[:2], list(name_parts("/a/MatMul/MatMulAddFusion"))[:1]
+    (['/a/Conv_1', 'fused /a'], ['/a/MatMul'])
+    """
+    pieces = [piece for piece in re.split(r" \+ |\.\.\.|[\[\]{}(),] ?| && ", name) if piece]
+    if len(pieces) > 1:
+        yield from pieces[:_MOST_PARTS]
+    words = name.split(" ")
+    if len(words) > 1:
+        yield " ".join(words[1:])
+    yield from _shorter(name, from_start=False)
+    yield from _shorter(" ".join(words[1:]), from_start=False)
+    yield from _shorter(name, from_start=True)
+
+
+def _shorter(name: str, *, from_start: bool) -> Iterator[str]:
+    """The name without its last, or first, words; at least two characters remain."""
+    cuts = [match.start() for match in _SEPARATORS.finditer(name)][: 4 * _MOST_PARTS]
+    for cut in (cuts if from_start else reversed(cuts[-_MOST_PARTS:])):
+        part = name[cut + 1 :] if from_start else name[:cut]
+        if len(part) > 1:
+            yield part
+
+
+def normal_operator(name: str) -> str:
+    """An operator without version, domain and case.
+
+    >>> normal_operator("AddV2"), normal_operator("FULLY_CONNECTED"), normal_operator("aten.add.Tensor")
+    ('add', 'fullyconnected', 'add')
+    """
+    parts = [part for part in re.split(r"[.:>]", name) if part]
+    known = [part for part in parts if part not in _NAMESPACES] or parts
+    base = re.sub(r"[vV]\d{1,2}$", "", known[0] if known else name)
+    return base.replace("_", "").lower()
+
+
+_NAMESPACES = ("torch", "ops", "aten", "com", "microsoft", "ai", "onnx", "nn", "F", "Tensor", "prims")
+
+
+def same_operator(op: str, operators: Iterable[str]) -> bool:
+    """Whether an operator is one of these, or is part of the name of one that a runtime fused.
+
+    >>> same_operator("Gemm", ["fusedgemm"]), same_operator("Add", ["padding"]), same_operator("Conv", ["conv"])
+    (True, False, True)
+    """
+    own = normal_operator(op)
+    for other in operators:
+        if own == other:
+            return True
+        if len(own) > 3 and (other.startswith(own) or other.endswith(own)):
+            return True
+    return False
+
+
+def _same_place(place: str, location: str) -> bool:
+    """Whether a position `model.py:12` is that of a node, whose location may have a folder and a column."""
+    path, _, line = place.rpartition(":")
+    match = re.search(r"([^/\\:]{1,300}):(\d{1,9})(?::\d{1,9})?", location)
+    return match is not None and match[1] == path and match[2] == line
