@@ -13,7 +13,7 @@ from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import find_symbol, input_symbols
 from shapeinf.expr import Dimension
-from shapeinf.failures.nodes import GraphNode
+from shapeinf.failures.nodes import GraphNode, neighbors
 from shapeinf.failures.report import FailedCondition, NearestSize, NodeMatch
 from shapeinf.failures.sizes import RunSizes
 from shapeinf.lattice import TensorType
@@ -25,9 +25,6 @@ NEAR = 64
 
 MOST_DIMS = 4
 """The dims of a condition for which legal sizes are searched."""
-
-MOST_NEIGHBORS = 8
-"""The nodes on each side of a node that a runtime may have fused with it."""
 
 
 class Conditions:
@@ -159,24 +156,3 @@ class Conditions:
         for found in (*below[-1:], *above[:1]):
             if self.contract.check({**others, label: found}).verdict is not False:
                 yield NearestSize(label, found, size)
-
-
-def neighbors(node: GraphNode) -> Iterator[GraphNode]:
-    """The nodes that read what a node computes, then those that read these, and the same towards the inputs."""
-    compiled = node.step.compiled
-    for forward in (True, False):
-        current, seen = [node.step.index], {node.step.index}
-        while current and len(seen) <= MOST_NEIGHBORS:
-            step = compiled.step(current.pop(0))
-            if forward:
-                following = [index for slot in step.outputs if slot >= 0 for index in compiled.dependents[slot]]
-            else:
-                producers = [compiled.producers[slot] for slot in step.inputs if slot >= 0]
-                following = [index for index in producers if index is not None]
-            for index in following:
-                if index not in seen and len(seen) <= MOST_NEIGHBORS:
-                    seen.add(index)
-                    current.append(index)
-                    yield GraphNode(node.inference, compiled.step(index), None)
-
-

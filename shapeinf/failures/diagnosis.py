@@ -13,20 +13,22 @@ from shapeinf.engine.session import Session
 from shapeinf.errors import UnknownNameError
 from shapeinf.failures.allocations import likely_tensors
 from shapeinf.failures.conditions import Conditions
-from shapeinf.failures.nodes import Candidate, NodeIndex
+from shapeinf.failures.nodes import Candidate, NodeIndex, unknown_integers
 from shapeinf.failures.report import FailedCondition, FailureReport, NodeMatch, Verdict
 from shapeinf.failures.sizes import (
     OperandSizes,
     RunSizes,
     Shapes,
     find_input,
+    input_ranks,
     message_shapes,
+    open_axes,
     sizes_of_shapes,
     violations_at,
 )
 from shapeinf.inputs.reader import as_sizes, input_names
 from shapeinf.lattice import TensorType
-from shapeinf.runtime_messages import RuntimeMessage, find_message
+from shapeinf.runtime_messages import RuntimeMessage, find_messages
 from shapeinf.runtime_messages.records import MessageKind
 from shapeinf.solver.budget import WORK
 
@@ -56,8 +58,9 @@ def explain_failure(
     """
     sizes = as_sizes(at or {})
     named = _shapes_by_name(inference, shapes or {})
-    message = find_message(text)
-    diagnosis = _Diagnosis(session, inference, message, work)
+    index = NodeIndex(inference)
+    message = choose_message(find_messages(text), index)
+    diagnosis = _Diagnosis(session, index, message, work)
     if message is None and not sizes and not named:
         note = "no error text of a known runtime is in the message"
         return FailureReport("unknown", None, notes=(note,))
@@ -67,6 +70,14 @@ def explain_failure(
     if message is not None and (message.kind == "memory" or message.requested is not None):
         return diagnosis.allocation(message, run)
     return diagnosis.conditions_at(run) if run is not None else diagnosis.without_sizes()
+
+
+def choose_message(messages: Sequence[RuntimeMessage], index: NodeIndex) -> RuntimeMessage | None:
+    """The message to explain: the first one, or a later one about a node that is found with more certainty."""
+    if not messages or messages[0].kind != "node":
+        return next(iter(messages), None)
+    nodes = [message for message in messages if message.kind == "node"][:MOST_LISTED]
+    return max(nodes, key=lambda message: max((c.score for c in index.find(message)), default=0))
 
 
 def _shapes_by_name(inference: Inference, shapes: Shapes) -> dict[str, list[int | None]]:
@@ -82,12 +93,12 @@ def _shapes_by_name(inference: Inference, shapes: Shapes) -> dict[str, list[int 
 class _Diagnosis:
     """The explanation of one message."""
 
-    def __init__(self, session: Session, inference: Inference, message: RuntimeMessage | None, work: int) -> None:
+    def __init__(self, session: Session, index: NodeIndex, message: RuntimeMessage | None, work: int) -> None:
         self.session = session
-        self.inference = inference
+        self.inference = index.inference
         self.message = message
         self.work = work
-        self.index = NodeIndex(inference)
+        self.index = index
         self.candidates = [] if message is None else self.index.find(message)
 
     def other_cause(self, message: RuntimeMessage) -> FailureReport:
@@ -157,13 +168,20 @@ class _Diagnosis:
         names = {candidate.node.name: candidate.match for candidate in candidates}
         remaining = [conditions.remaining(p, names[p.node]) for p in conditions.undecided() if p.node in names]
         if answer.verdict is True and not remaining:
-            note = "all conditions of the graph hold at these sizes: the failure has another cause"
-            return self._report("holds", run, [], candidates, [note])
+            return self._holds(run, candidates)
         notes = ["the conditions on sizes hold; it depends on data whether the graph runs"]
         if not remaining:
             notes += [f"undecided: {reason}" for reason in answer.reasons[:3]]
-        verdict: Verdict = "depends on data" if remaining or answer.verdict is None else "holds"
-        return self._report(verdict, run, remaining, candidates, notes)
+        return self._report("depends on data", run, remaining, candidates, notes)
+
+    def _holds(self, run: RunSizes, candidates: Sequence[Candidate]) -> FailureReport:
+        """The report where the contract holds: values of integers may be the cause, else another one is."""
+        reads = unknown_integers(_best(candidates))
+        if reads:
+            note = f"all conditions on sizes hold; the node reads integers whose values are data: {', '.join(reads)}"
+            return self._report("depends on data", run, [], candidates, [note])
+        note = "all conditions of the graph hold at these sizes: the failure has another cause"
+        return self._report("holds", run, [], candidates, [note])
 
     def _declarations(self, run: RunSizes) -> Iterator[FailedCondition]:
         """The declared types of inputs that the shapes of the run do not have."""
@@ -207,8 +225,9 @@ class _Diagnosis:
         if rank:
             run = RunSizes(self.inference, {}, "message")
             return self._report("violated", run, list(self._declarations(run)), [], [])
-        found = {} if message is None else OperandSizes(self.inference, message, contract).of_candidates(self.candidates)
-        possible = [c for c in self.candidates if found.get(c.node.name)]
+        listed = self.candidates or self.index.with_conditions(conditions.by_node)
+        found = {} if message is None else OperandSizes(self.inference, message, contract).of_candidates(listed)
+        possible = [c for c in listed if found.get(c.node.name)]
         best = _best(possible)
         distinct = [sizes for candidate in best for sizes in found[candidate.node.name]]
         if len(best) == 1 and len(distinct) == 1:
@@ -221,24 +240,39 @@ class _Diagnosis:
     def _symbolic(self, conditions: Conditions, possible: Sequence[Candidate]) -> FailureReport:
         """The conditions of the nodes that the message may name, without sizes."""
         best = _best(possible) or _best(self.candidates)
-        listed = [condition for c in best for condition in conditions.of_node(c.match)]
-        notes = []
-        if not listed:
-            nearby = list(conditions.of_neighbors(c.node for c in best))
-            listed = nearby
-            if nearby:
-                notes.append("the node has no condition on sizes; those of its neighbors are listed, which may be fused")
         failing = conditions.failing_anyway({c.node.name: c.match for c in best})
-        listed = [*failing, *listed]
-        if not listed and best:
-            notes.append("no condition on sizes of the inputs is known for this node: state the sizes of the run (--at)")
-        if not self.candidates:
-            notes.append("the message names no node of this model")
+        listed, note = self._possible_conditions(conditions, best)
         verdict: Verdict = "violated" if failing else "possible" if listed else "unknown"
-        nodes = self._nodes(best)
+        shown = tuple([*failing, *listed][:MOST_LISTED])
         return FailureReport(
-            verdict, self.message, nodes=nodes, conditions=tuple(listed[:MOST_LISTED]), notes=tuple(notes)
+            verdict, self.message, nodes=self._nodes(best), conditions=shown, notes=(note,) if note else ()
         )
+
+    def _possible_conditions(
+        self, conditions: Conditions, best: Sequence[Candidate]
+    ) -> tuple[list[FailedCondition], str]:
+        """The conditions of these nodes, else those next to them; with a remark where they are not their own."""
+        listed = [condition for c in best for condition in conditions.of_node(c.match)]
+        if listed:
+            named = any(c.evidence != "condition" for c in best)
+            return listed, "" if named else "the message names no node of this model; its sizes fit these conditions"
+        if not best:
+            every = self.index.with_conditions(conditions.by_node)
+            listed = [condition for c in every for condition in conditions.of_node(c.match)]
+            more = f", the first {MOST_LISTED} of {len(listed)}" if len(listed) > MOST_LISTED else ""
+            note = f"the message names no node of this model: all conditions of the graph are listed{more}"
+            return listed, note if listed else "the message names no node of this model"
+        nearby = list(conditions.of_neighbors(c.node for c in best))
+        if nearby:
+            return nearby, "the node has no condition on sizes; those of its neighbors are listed, which may be fused"
+        opened = Conditions(open_axes(self.session, input_ranks(self.inference)), {}, self.work)
+        listed = [condition for c in best for condition in opened.of_node(c.match)]
+        if listed:
+            return listed, "the declared shapes of the inputs imply this condition: the run has inputs of other shapes"
+        reads = unknown_integers(best)
+        if reads:
+            return [], f"the node reads integers of which the values are not known: {', '.join(reads)}"
+        return [], "no condition on sizes of the inputs is known for this node: state the sizes of the run (--at)"
 
     def _report(
         self,

@@ -7,14 +7,16 @@ several nodes are one, and a node may be named by its output or by its number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import walk_runs
 from shapeinf.failures.report import Evidence, NodeMatch
-from shapeinf.graph import UNUSED
+from shapeinf.graph import MISSING, UNUSED
+from shapeinf.lattice import TensorType
+from shapeinf.lattice.dtypes import KINDS
 from shapeinf.runtime_messages import RuntimeMessage
 
 _SCORES: dict[Evidence, int] = {
@@ -22,13 +24,17 @@ _SCORES: dict[Evidence, int] = {
     "name": 100,
     "output": 95,
     "part of a name": 70,
+    "operands": 65,
     "location": 60,
     "operator": 30,
+    "condition": 10,
 }
 _SAME_OPERATOR = 15
 _UNNAMED = 5
 _SEPARATORS = re.compile(r"[/_.:+ ,-]")
 _MOST_PARTS = 64
+MOST_NEIGHBORS = 8
+"""The nodes on each side of a node that a runtime may have fused with it."""
 
 
 class GraphNode(NamedTuple):
@@ -123,7 +129,10 @@ class NodeIndex:
         for depth, name in enumerate(message.names):
             for candidate in self._named(name) if name else ():
                 found = True
-                yield self._weigh(candidate, operators, -10 * depth)
+                weighed = self._weigh(candidate, operators, -10 * depth)
+                yield weighed
+                if depth == 0 and operators and not same_operator(weighed.node.op, operators):
+                    yield from self._renamed(weighed, operators)
         for node in self.nodes:
             if message.number is not None and node.number == message.number:
                 found = True
@@ -133,12 +142,39 @@ class NodeIndex:
                 if rank is not None and (not operators or same_operator(node.op, operators)):
                     found = True
                     yield self._weigh((node, "location"), operators, -rank)
+        if not found and message.operands:
+            for node in self._readers(message.operands):
+                found = True
+                yield self._weigh((node, "operands"), operators, 0)
         if not found:
             for node in self.nodes:
                 if same_operator(node.op, operators):
                     unnamed = bool(message.names) and message.names[0] == "" and not node.own_name
                     first = same_operator(node.op, operators[:1])
                     yield Candidate(node, "operator", _SCORES["operator"] + unnamed * _UNNAMED + first * 2)
+
+    def _renamed(self, candidate: Candidate, operators: tuple[str, ...]) -> Iterator[Candidate]:
+        """The nodes next to a node that have the operator of the message: a runtime may give them the name of the node."""
+        for node in neighbors(candidate.node):
+            if same_operator(node.op, operators[:1]):
+                yield Candidate(self.by_path.get(node.name, node), "neighbor", candidate.score + 1)
+                return
+
+    def _readers(self, operands: Sequence[str]) -> list[GraphNode]:
+        """The nodes that read the most of these operands, which are named as values or as the nodes that compute them."""
+        counts: dict[int, int] = {}
+        for index, node in enumerate(self.nodes):
+            compiled = node.step.compiled
+            read = {compiled.names[slot] for slot in node.step.inputs if slot >= 0}
+            producers = [compiled.producers[slot] for slot in node.step.inputs if slot >= 0]
+            read |= {compiled.rows[producer][3] for producer in producers if producer is not None}
+            counts[index] = sum(operand in read for operand in operands)
+        most = max(counts.values(), default=0)
+        return [self.nodes[index] for index, count in counts.items() if most and count == most]
+
+    def with_conditions(self, names: Container[str]) -> list[Candidate]:
+        """The nodes of these names, as candidates by their conditions alone."""
+        return [Candidate(n, "condition", _SCORES["condition"]) for n in self.nodes if n.name in names]
 
     def _weigh(self, found: tuple[GraphNode, Evidence], operators: tuple[str, ...], penalty: int) -> Candidate:
         node, evidence = found
@@ -244,3 +280,37 @@ def _same_place(place: str, location: str) -> bool:
     path, _, line = place.rpartition(":")
     match = re.search(r"([^/\\:]{1,300}):(\d{1,9})(?::\d{1,9})?", location)
     return match is not None and match[1] == path and match[2] == line
+
+
+def unknown_integers(candidates: Iterable[Candidate]) -> list[str]:
+    """The operands of nodes that are tensors of integers with unknown values, such as indices."""
+    found: dict[str, None] = {}
+    for candidate in candidates:
+        node = candidate.node
+        for slot in node.step.arguments:
+            name = "" if slot == MISSING else node.step.compiled.names[slot]
+            value = None if slot == MISSING else node.inference.type_of(slot)
+            constant = name in node.inference.compiled.graph.constants
+            if isinstance(value, TensorType) and not constant and KINDS.get(value.dtype or "") == "integer":
+                if value.elements is None or None in value.elements:
+                    found[node.inference.path + name] = None
+    return list(found)
+
+
+def neighbors(node: GraphNode) -> Iterator[GraphNode]:
+    """The nodes that read what a node computes, then those that read these, and the same towards the inputs."""
+    compiled = node.step.compiled
+    for forward in (True, False):
+        current, seen = [node.step.index], {node.step.index}
+        while current and len(seen) <= MOST_NEIGHBORS:
+            step = compiled.step(current.pop(0))
+            if forward:
+                following = [index for slot in step.outputs if slot >= 0 for index in compiled.dependents[slot]]
+            else:
+                producers = [compiled.producers[slot] for slot in step.inputs if slot >= 0]
+                following = [index for index in producers if index is not None]
+            for index in following:
+                if index not in seen and len(seen) <= MOST_NEIGHBORS:
+                    seen.add(index)
+                    current.append(index)
+                    yield GraphNode(node.inference, compiled.step(index), None)

@@ -24,10 +24,12 @@ Verdict = Literal["violated", "possible", "holds", "depends on data", "other cau
 SizesFrom = Literal["user", "message", ""]
 """Who states the sizes; empty where nobody does."""
 
-Evidence = Literal["name", "output", "number", "part of a name", "location", "operator", "neighbor", "condition"]
+Evidence = Literal[
+    "name", "output", "number", "part of a name", "operands", "location", "operator", "neighbor", "condition"
+]
 """Why a node is listed: its name, the name of its output, its number in the file, a name that a runtime made of its
-name, its line in the source, its operator, a node next to it that the runtime may have fused with it, or only the
-condition that fails there."""
+name, the names of its operands, its line in the source, its operator, a node next to it that the runtime may have fused
+with it, or only its condition."""
 
 
 @attrs.frozen

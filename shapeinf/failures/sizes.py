@@ -59,10 +59,7 @@ def sizes_of_shapes(
     sizes = _declared_sizes(inference, shapes)
     if sizes is not None and all(sizes.get(name, size) == size for name, size in at.items()):
         return RunSizes(inference, {**sizes, **at}, source)
-    open_shapes = {name: [None] * len(shape) for name, shape in shapes.items()}
-    inputs = {**session.options.inputs_by_name(session.compiled.graph), **open_shapes}
-    options = attrs.evolve(session.options, inputs=inputs, mode="best", progress=None)
-    opened = attrs.evolve(session, options=options, updates=()).run().inference
+    opened = open_axes(session, {name: len(shape) for name, shape in shapes.items()})
     labels = input_symbols(opened)
     found: dict[str, int] = {}
     for name, shape in shapes.items():
@@ -73,6 +70,22 @@ def sizes_of_shapes(
                 found[labels[dim]] = size
     known = set(labels.values())
     return RunSizes(opened, {**found, **{n: s for n, s in at.items() if n in known}}, source, tuple(shapes))
+
+
+def open_axes(session: Session, ranks: Mapping[str, int]) -> Inference:
+    """The inference in which each axis of these inputs has a symbol of its own, whatever the file declares."""
+    inputs = session.options.inputs_by_name(session.compiled.graph)
+    shapes = {**inputs, **{name: [None] * rank for name, rank in ranks.items()}}
+    options = attrs.evolve(session.options, inputs=shapes, mode="best", progress=None)
+    return attrs.evolve(session, options=options, updates=()).run().inference
+
+
+def input_ranks(inference: Inference) -> dict[str, int]:
+    """The ranks of the inputs, where these are known."""
+    types = {name: inference.input_types.get(name) for name in input_names(inference.compiled.graph)}
+    return {
+        name: len(t.shape.dims) for name, t in types.items() if isinstance(t, TensorType) and t.shape.dims is not None
+    }
 
 
 def _declared_sizes(inference: Inference, shapes: Shapes) -> dict[str, int] | None:

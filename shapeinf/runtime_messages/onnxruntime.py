@@ -42,7 +42,43 @@ _SHAPES = (
     (r"input_?shape: ?",),
     (r"requires? input shape ?[:=] ?",),
 )
-_DOMAINS = ("com.microsoft", "ai.onnx")
+
+OPERATORS = {
+    name: tuple(others.split("|"))
+    for name, others in (
+        line.split(" ")
+        for line in (
+            "Gemm MatMul|Add",
+            "FusedGemm Gemm|MatMul|Add",
+            "FusedMatMul MatMul",
+            "TransposeMatMul MatMul",
+            "MatMulNBits MatMul",
+            "MatMulIntegerToFloat MatMulInteger|MatMul",
+            "DynamicQuantizeMatMul MatMulInteger|MatMul",
+            "QLinearMatMul MatMul",
+            "QGemm Gemm|MatMul",
+            "QLinearConv Conv",
+            "QLinearAdd Add",
+            "QLinearMul Mul",
+            "QLinearConcat Concat",
+            "NhwcMaxPool MaxPool",
+            "NhwcFusedConv Conv",
+            "BiasGelu Add",
+            "FastGelu Add",
+            "BiasSoftmax Add|Softmax",
+            "LayerNormalization Sub|Mul|Add",
+            "SimplifiedLayerNormalization Mul",
+            "SkipLayerNormalization Add|LayerNormalization",
+            "SkipSimplifiedLayerNormalization Add|SimplifiedLayerNormalization",
+            "EmbedLayerNormalization Gather|Add",
+            "Attention MatMul|Add|Reshape",
+            "MultiHeadAttention MatMul|Add|Reshape",
+            "GroupQueryAttention MatMul|Add|Reshape",
+            "RotaryEmbedding Mul|Concat",
+        )
+    )
+}
+"""The operators of which the optimizations of onnxruntime make a node of another operator."""
 
 
 def messages(text: str) -> Iterator[tuple[int, RuntimeMessage]]:
@@ -68,7 +104,8 @@ def _failed_nodes(text: str) -> Iterator[tuple[int, RuntimeMessage]]:
             names.append(name)
         position += len(chain)
         part = text[status : status + 2000].split("\n\x1b", 1)[0]
-        operators = tuple([match[1] for match in reversed(chain)])
+        kinds = [match[1].rpartition(":")[2] for match in reversed(chain)]
+        operators = tuple([name for kind in kinds for name in (kind, *OPERATORS.get(kind, ()))])
         yield (
             chain[0].start(),
             RuntimeMessage(

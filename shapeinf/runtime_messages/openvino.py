@@ -44,6 +44,9 @@ OPERATORS = {
             "ScatterElementsUpdate ScatterElements",
             "ScatterNDUpdate ScatterND",
             "ScatterUpdate Scatter",
+            "LSTMCell LSTM",
+            "GRUCell GRU",
+            "RNNCell RNN",
             "LSTMSequence LSTM",
             "GRUSequence GRU",
             "RNNSequence RNN",
@@ -61,6 +64,8 @@ _CPU = re.compile(r"(?:\[ ?CPU ?\] |\n)([\w/]{1,80}) node with name '")
 _ITERATOR = re.compile(r"Node ([^\n]{1,500}?) of type (TensorIterator|Loop|If)\b")
 _VALIDATED = re.compile(r"While validating node '([\w:]{1,120}) ")
 _OPERAND = re.compile(r"\[\d{1,4}\]:\w{1,20}" + SHAPE)
+_OPERAND_NAME = re.compile(r"[(,] ?(?:\w{1,40}::)?\w{1,80} ([^\n]{1,300}?)\[\d{1,4}\]:\w{1,20}[\[{]")
+_DECOMPOSED = re.compile(r"Decomposition\] END: node: ([\w:]{1,120}) ")
 _PAIRS = (
     re.compile(r"input dimension=(\d{1,18})[^\n]{0,80}? input dimension=(\d{1,18})"),
     re.compile(r"channel count \((\d{1,18})\) does not match filter input channel count \((\d{1,18})\)"),
@@ -127,7 +132,13 @@ def _validated(match: re.Match[str], part: str) -> RuntimeMessage:
     sizes = _sizes(part)
     if shapes and all(None not in shape for shape in shapes):
         sizes["shapes"] = shapes
-    return RuntimeMessage(NAME, "node", first_lines(part, 3), _operators(match[1]), (name,), **sizes)
+    operands = tuple(_OPERAND_NAME.findall(signature))
+    return RuntimeMessage(NAME, "node", first_lines(part, 3), _operators(match[1]), (name,), operands, **sizes)
+
+
+def _decomposed(match: re.Match[str], part: str) -> RuntimeMessage:
+    """A node that a transformation expands: `[LSTMCellDecomposition] END: node: opset4::LSTMCell NAME (operands)`."""
+    return RuntimeMessage(NAME, "node", first_lines(part, 1), _operators(match[1]))
 
 
 def _input_tensor(match: re.Match[str], part: str) -> RuntimeMessage:
@@ -156,6 +167,7 @@ def _unnamed(match: re.Match[str], part: str) -> RuntimeMessage:
 
 _PATTERNS = (
     Pattern("node", _VALIDATED, _validated),
+    Pattern("node", _DECOMPOSED, _decomposed),
     Pattern("node", re.compile(r"' failed at src/(?:[\w.]{1,60}/){1,8}(?:nodes/(\w{1,60})\.cpp|\w{1,60}\.[ch]pp):"), _unnamed),
     Pattern(
         "input",

@@ -49,6 +49,7 @@ class RuntimeMessage:
         text: the text from its first word that states something.
         operators: the operators that it may be about as files name them, those of the innermost node first.
         names: the names of the node, those of the innermost node first; a runtime may have changed them.
+        operands: the names of operands of the node, or of the nodes that compute these.
         number: the number of the node in the file; None where the text does not state it.
         shapes: the shapes of operands, in their order.
         pair: two sizes of operands that differ, in no order; None where the text does not state them.
@@ -63,6 +64,7 @@ class RuntimeMessage:
     text: str
     operators: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
     number: int | None = None
     shapes: tuple[PrintedShape, ...] = ()
     pair: tuple[int, int] | None = None
