@@ -66,7 +66,7 @@ def main() -> None:
     messages = record(arguments.runtime)
     from importlib.metadata import version
 
-    package = {"litert": "ai-edge-litert"}.get(arguments.runtime, arguments.runtime)
+    package = {"litert": "ai-edge-litert", "tensorflow": "tensorflow-cpu"}.get(arguments.runtime, arguments.runtime)
     path = write(arguments.runtime, messages, version(package))
     print(f"{len(messages)} messages in {path.relative_to(ROOT)}")
 
