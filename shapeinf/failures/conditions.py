@@ -60,7 +60,10 @@ class Conditions:
     def violated(self, diagnostic: Diagnostic, match: NodeMatch | None) -> FailedCondition:
         """The condition of a violation: that of the node which does not hold at these sizes."""
         listed = self.by_node.get(diagnostic.node, [])
-        failing = [p for p in listed if p.kind != "assumption" and self._holds(p) is False]
+        required = [p for p in listed if p.kind != "assumption"]
+        failing = [p for p in required if self._holds(p) is False]
+        if not failing and len(required) == 1 and self._holds(required[0]) is None:
+            failing = required  # in a body, or on data: its only condition
         condition = self._from(failing[0], match) if failing else FailedCondition(match, "", diagnostic.message)
         message = diagnostic.message if failing else condition.message
         return attrs.evolve(
@@ -115,6 +118,24 @@ class Conditions:
                 message = f"the file declares this size of the input; the run has {size}"
                 nearest = (NearestSize(label, dim, size),)
                 yield FailedCondition(None, text, message, {label: size}, nearest=nearest, input=name)
+
+    def equal_names(self, declared: Inference, run: RunSizes) -> Iterator[FailedCondition]:
+        """The dims to which a file gives one name, and which have several sizes in a run with open axes."""
+        axes: dict[Dimension, list[tuple[str, str, int]]] = {}
+        labels = input_symbols(run.inference)
+        for name in run.opened:
+            stated, opened = declared.input_types.get(name), run.inference.input_types.get(name)
+            if isinstance(stated, TensorType) and isinstance(opened, TensorType):
+                for dim, other in zip(stated.shape.dims or (), opened.shape.dims or (), strict=False):
+                    label = labels.get(other, "") if isinstance(other, Dimension) else ""
+                    if isinstance(dim, Dimension) and label in run.sizes:
+                        axes.setdefault(dim, []).append((label, name, run.sizes[label]))
+        for dim, listed in axes.items():
+            if len({size for _, _, size in listed}) > 1:
+                text = " == ".join(label for label, _, _ in listed)
+                message = f"the file declares the same size for these axes: {dim}"
+                sizes = {label: size for label, _, size in listed}
+                yield FailedCondition(None, text, message, sizes, input=listed[0][1])
 
     def _from(self, p: Precondition, match: NodeMatch | None) -> FailedCondition:
         return FailedCondition(

@@ -153,11 +153,11 @@ class _Diagnosis:
             for diagnostic in ranked[:MOST_LISTED]
         ]
         if declared or violated:
-            certain = bool(declared) or any(is_certain for _, is_certain in found)
+            named = {c.node.name for c in candidates if c.evidence != "operator"}
+            certain = bool(declared) or any(is_certain or d.node in named for d, is_certain in found)
             notes = self._notes_on(ranked, candidates, declared, violated)
-            return self._report(
-                "violated" if certain else "possible", run, [*declared, *violated], candidates, notes
-            )
+            listed = [*declared, *violated, *conditions.equal_names(self.inference, run)]
+            return self._report("violated" if certain else "possible", run, listed, candidates, notes)
         return self._without_violation(run, conditions, candidates)
 
     def _without_violation(

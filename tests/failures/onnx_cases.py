@@ -49,11 +49,6 @@ def build(case: OnnxCase, names: str) -> onnx.ModelProto:
     return model
 
 
-def target(model: onnx.ModelProto) -> onnx.NodeProto:
-    """The node that can fail."""
-    return next(node for node in model.graph.node if any(o.startswith("target") for o in node.output))
-
-
 def _case(
     name: str,
     graph: str,

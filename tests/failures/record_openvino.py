@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx
 
-from tests.failures.record_onnxruntime import Run, case_messages
+from tests.failures.record_onnxruntime import Run, case_messages, corpus_messages
 
 
 def messages() -> Iterator[dict[str, Any]]:
@@ -28,6 +28,11 @@ def messages() -> Iterator[dict[str, Any]]:
         read.reshape({name: list(shape) for name, shape in shapes.items()})
         return lambda feed: core.compile_model(read, "CPU")(dict(feed))
 
+    def load_file(path: str) -> Run:
+        model = core.compile_model(core.read_model(path), "CPU")
+        return lambda feed: model(dict(feed))
+
     for mode, loader in (("run", load), ("reshape", reshape)):
         for message in case_messages(loader):
             yield {**message, "mode": mode}
+    yield from corpus_messages(load_file)

@@ -5,8 +5,11 @@ This module needs TensorFlow: `tools/make_runtime_messages.py` imports it.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -110,7 +113,13 @@ CASES = [
 
 
 def messages() -> Iterator[dict[str, Any]]:
-    """The messages of sessions for all cases."""
+    """The messages of sessions for all cases, then for graphs of the corpus."""
+    yield from case_messages()
+    yield from corpus_messages()
+
+
+def case_messages() -> Iterator[dict[str, Any]]:
+    """The messages for the cases."""
     for number, case in enumerate(CASES):
         graph = tf.Graph()
         with graph.as_default():
@@ -160,6 +169,82 @@ def messages() -> Iterator[dict[str, Any]]:
                         "runs": [],
                         "text": str(error),
                     }
+
+
+def corpus_messages() -> Iterator[dict[str, Any]]:
+    """The messages of sessions for graphs of the corpus, of which one axis of one input has another size."""
+    folder = Path(os.environ["SHAPEINF_CONFORMANCE"]) / "tf_graphs"
+    for path in sorted(folder.glob("*.pb")):
+        truth = json.loads((folder / f"{path.stem}.truth.json").read_text(encoding="utf-8"))
+        inputs = {entry["name"]: entry for entry in truth["inputs"]}
+        if truth["kind"] != "graph_def" or not inputs or any(e["dims"] is None or e["dtype"] == "string" for e in inputs.values()):
+            continue
+        sizes = truth["bindings"][0]
+        shapes = {name: [sizes.get(d, d) for d in entry["dims"]] for name, entry in inputs.items()}
+        if any(not isinstance(d, int) for shape in shapes.values() for d in shape):
+            continue
+        definition = v1.GraphDef()
+        definition.ParseFromString(path.read_bytes())
+        graph = tf.Graph()
+        with graph.as_default():
+            tf.import_graph_def(definition, name="")
+        session = v1.Session(graph=graph)
+        outputs = [o for o in (f"{name}:0" for name in _last_nodes(definition)) if _is_tensor(graph, o)]
+        if _corpus_error(session, outputs, inputs, shapes):
+            continue
+        for changed in list(_changed_shapes(shapes))[:MOST_OF_A_MODEL]:
+            text = _corpus_error(session, outputs, inputs, changed)
+            named = re.search(r"\[\[\{\{node ([^}]+)\}\}\]\]", text)
+            if named:
+                yield {
+                    "case": path.name,
+                    "model": f"tf_graphs/{path.name}",
+                    "sizes": None,
+                    "shapes": changed,
+                    "values": {},
+                    "data": False,
+                    "node": {"op": "", "name": named[1], "output": named[1]},
+                    "runs": [],
+                    "text": text,
+                }
+
+
+MOST_OF_A_MODEL = 3
+
+
+def _changed_shapes(shapes: Mapping[str, Sequence[int]]) -> Iterator[dict[str, list[int]]]:
+    for axis in range(5):
+        for name, shape in shapes.items():
+            if axis < len(shape):
+                changed = [size + (i == len(shape) - 1 - axis) for i, size in enumerate(shape)]
+                yield {**{n: list(s) for n, s in shapes.items()}, name: changed}
+
+
+def _last_nodes(definition: Any) -> list[str]:
+    """The nodes that no other node reads."""
+    read = {name.lstrip("^").split(":")[0] for node in definition.node for name in node.input}
+    return [node.name for node in definition.node if node.name not in read]
+
+
+def _is_tensor(graph: Any, name: str) -> bool:
+    try:
+        graph.get_tensor_by_name(name)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+def _corpus_error(
+    session: Any, outputs: Sequence[str], inputs: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> str:
+    feed = {
+        name if ":" in name else f"{name}:0": np.ones(shape, inputs[name]["dtype"]) for name, shape in shapes.items()
+    }
+    try:
+        session.run(list(outputs), feed)
+    except (tf.errors.OpError, ValueError, TypeError) as error:
+        return shorten(str(error))
+    return ""
 
 
 def grid(case: Case, sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
