@@ -128,7 +128,7 @@ class _Diagnosis:
     # -- an allocation that failed -------------------------------------------------------------------------------------
 
     def allocation(self, message: RuntimeMessage, run: RunSizes | None) -> FailureReport:
-        """The report on an allocation that failed, with the tensors of its size where the sizes of the run are known."""
+        """The report on an allocation that failed, with the tensors of its size at the sizes of the run."""
         notes = ["an allocation failed: no condition on sizes is violated by that alone"]
         at_sizes = None if run is None else violations_at(run)[0]
         tensors = likely_tensors(at_sizes or self.inference, message.requested)
@@ -142,7 +142,7 @@ class _Diagnosis:
 
     def conditions_at(self, run: RunSizes) -> FailureReport:
         """The report for known sizes: the violated conditions, those of the nodes that the message names first."""
-        at_sizes, found = violations_at(run)
+        found = violations_at(run)[1]
         conditions = Conditions(run.inference, run.sizes, self.work)
         index = self.index if run.inference is self.inference else NodeIndex(run.inference)
         candidates = [] if self.message is None else index.find(self.message)
@@ -300,7 +300,7 @@ def _best(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _rank_violations(found: Sequence[tuple[Diagnostic, bool]], candidates: Sequence[Candidate]) -> list[Diagnostic]:
-    """The violations: certain ones first, of these the nodes that the message names first, then by order of the graph."""
+    """The violations: those of nodes that the message names first, then certain ones, by the order of the graph."""
     scores = {candidate.node.name: candidate.score for candidate in candidates}
     ordered = sorted(found, key=lambda pair: (-scores.get(pair[0].node, 0), not pair[1]))
     return [diagnostic for diagnostic, _ in ordered]
@@ -312,5 +312,3 @@ def _match_of(diagnostic: Diagnostic, candidates: Sequence[Candidate], index: No
             return candidate.match
     node = index.by_path.get(diagnostic.node)
     return None if node is None else node.as_match("condition")
-
-

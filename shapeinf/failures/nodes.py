@@ -15,7 +15,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import walk_runs
 from shapeinf.failures.report import Evidence, NodeMatch
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import TensorType
+from shapeinf.lattice import TensorType, Type
 from shapeinf.lattice.dtypes import KINDS
 from shapeinf.runtime_messages import RuntimeMessage
 
@@ -154,14 +154,14 @@ class NodeIndex:
                     yield Candidate(node, "operator", _SCORES["operator"] + unnamed * _UNNAMED + first * 2)
 
     def _renamed(self, candidate: Candidate, operators: tuple[str, ...]) -> Iterator[Candidate]:
-        """The nodes next to a node that have the operator of the message: a runtime may give them the name of the node."""
+        """The next node that has the operator of the message: a runtime may give it the name of this node."""
         for node in neighbors(candidate.node):
             if same_operator(node.op, operators[:1]):
                 yield Candidate(self.by_path.get(node.name, node), "neighbor", candidate.score + 1)
                 return
 
     def _readers(self, operands: Sequence[str]) -> list[GraphNode]:
-        """The nodes that read the most of these operands, which are named as values or as the nodes that compute them."""
+        """The nodes that read the most of these operands, named as values or as the nodes that compute them."""
         counts: dict[int, int] = {}
         for index, node in enumerate(self.nodes):
             compiled = node.step.compiled
@@ -239,7 +239,7 @@ def name_parts(name: str) -> Iterator[str]:
 def _shorter(name: str, *, from_start: bool) -> Iterator[str]:
     """The name without its last, or first, words; at least two characters remain."""
     cuts = [match.start() for match in _SEPARATORS.finditer(name)][: 4 * _MOST_PARTS]
-    for cut in (cuts if from_start else reversed(cuts[-_MOST_PARTS:])):
+    for cut in cuts if from_start else reversed(cuts[-_MOST_PARTS:]):
         part = name[cut + 1 :] if from_start else name[:cut]
         if len(part) > 1:
             yield part
@@ -290,11 +290,15 @@ def unknown_integers(candidates: Iterable[Candidate]) -> list[str]:
         for slot in node.step.arguments:
             name = "" if slot == MISSING else node.step.compiled.names[slot]
             value = None if slot == MISSING else node.inference.type_of(slot)
-            constant = name in node.inference.compiled.graph.constants
-            if isinstance(value, TensorType) and not constant and KINDS.get(value.dtype or "") == "integer":
-                if value.elements is None or None in value.elements:
-                    found[node.inference.path + name] = None
+            if name not in node.inference.compiled.graph.constants and _has_unknown_integers(value):
+                found[node.inference.path + name] = None
     return list(found)
+
+
+def _has_unknown_integers(value: Type | None) -> bool:
+    if not isinstance(value, TensorType) or KINDS.get(value.dtype or "") != "integer":
+        return False
+    return value.elements is None or None in value.elements
 
 
 def neighbors(node: GraphNode) -> Iterator[GraphNode]:

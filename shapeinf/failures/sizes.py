@@ -106,7 +106,7 @@ def _declared_sizes(inference: Inference, shapes: Shapes) -> dict[str, int] | No
 
 
 def message_shapes(message: RuntimeMessage, inference: Inference) -> dict[str, list[int | None]]:
-    """The shapes of inputs that a message states, by the names of the inputs; None for a size that it does not state."""
+    """The shapes of inputs that a message states, by name; None for a size that it does not state."""
     shapes: dict[str, list[int | None]] = {}
     for text, shape in message.input_shapes:
         name = find_input(inference, text)
@@ -139,7 +139,7 @@ def find_input(inference: Inference, text: str) -> str | None:
 
 
 def violations_at(run: RunSizes) -> tuple[Inference | None, list[tuple[Diagnostic, bool]]]:
-    """The inference at the sizes of a run, and its violations with whether they are certain; None for excluded sizes."""
+    """The inference at the sizes of a run (None for excluded sizes), and its violations with whether they are certain."""
     inference = Cases(run.inference).inference_for(dict(run.sizes))
     labels = input_symbols(inference)
     symbols = {find_symbol(labels, name): (name, size) for name, size in run.sizes.items()}

@@ -50,7 +50,9 @@ def _allocation(match: re.Match[str], part: str) -> RuntimeMessage:
 _PATTERNS = (
     Pattern(
         "input",
-        re.compile(r"Dimension mismatch\. Got (\d{1,18}) but expected (\d{1,18}) for dimension (\d{1,3}) of input (\d{1,7})"),
+        re.compile(
+            r"Dimension mismatch\. Got (\d{1,18}) but expected (\d{1,18}) for dimension (\d{1,3}) of input (\d{1,7})"
+        ),
         _dimension,
     ),
     Pattern(

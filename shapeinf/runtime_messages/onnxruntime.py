@@ -199,19 +199,29 @@ _PATTERNS = (
         _invalid_rank,
     ),
     Pattern(
-        "node", re.compile(r"Node \(([^)\n]{0,500})\) Op \((\w{1,128})\) \[(?:Shape|Type)InferenceError\]"), _invalid_node
+        "node",
+        re.compile(r"Node \(([^)\n]{0,500})\) Op \((\w{1,128})\) \[(?:Shape|Type)InferenceError\]"),
+        _invalid_node,
     ),
     Pattern("node", re.compile(r"In Node, \(\"([^\"\n]{0,500})\", (\w{1,128}), "), _inferred_node),
     Pattern("node", re.compile(rf"Shape mismatch attempting to re-use buffer\. {SHAPE} != {SHAPE}"), _wrong_output),
-    Pattern("unsupported", re.compile(r"Could not find an implementation for ([\w.]{1,128})\(\d{1,3}\)"), _without_kernel),
+    Pattern(
+        "unsupported", re.compile(r"Could not find an implementation for ([\w.]{1,128})\(\d{1,3}\)"), _without_kernel
+    ),
     Pattern("unsupported", re.compile(r"Failed to find kernel for ([\w.]{1,128})\(\d{1,3}\)"), _without_kernel),
-    Pattern("unsupported", re.compile(r"Fatal error: ([\w.:]{1,128})\(-?\d{1,3}\) is not a registered function/op"), _without_kernel),
+    Pattern(
+        "unsupported",
+        re.compile(r"Fatal error: ([\w.:]{1,128})\(-?\d{1,3}\) is not a registered function/op"),
+        _without_kernel,
+    ),
     Pattern("unsupported", re.compile(r"Unsupported model IR version: \d{1,4}")),
     Pattern("memory", re.compile(r"Failed to allocate memory for requested buffer of size (\d{1,20})"), _allocation),
     Pattern("memory", re.compile(r"\[ONNXRuntimeError\] : \d{1,2} : \w{1,40} : (?:std::)?bad[ _]alloc(?:ation)?")),
     Pattern("type", re.compile(r"Unexpected input data type\. Actual: \(")),
     Pattern("usage", re.compile(r"Required inputs \(\[")),
     Pattern("usage", re.compile(r"Invalid (?:Feed )?Input Name: ?")),
-    Pattern("file", re.compile(r"Load model from [^\n]{0,1000}? failed: ?(?:File doesn't exist|Protobuf parsing failed)")),
+    Pattern(
+        "file", re.compile(r"Load model from [^\n]{0,1000}? failed: ?(?:File doesn't exist|Protobuf parsing failed)")
+    ),
     Pattern("file", re.compile(r"\[ONNXRuntimeError\] : \d{1,2} : (?:NO_SUCHFILE|INVALID_PROTOBUF|NO_MODEL)\b")),
 )

@@ -142,7 +142,7 @@ def _decomposed(match: re.Match[str], part: str) -> RuntimeMessage:
 
 
 def _input_tensor(match: re.Match[str], part: str) -> RuntimeMessage:
-    """`Can't set the input tensor with index: 0, because the model input (shape=[?,6]) and the tensor (shape=(2.5))`."""
+    """`Can't set the input tensor with index: 0, because the model input (shape=[?,6]) and the tensor (shape=..`."""
     shapes = re.findall(r"shape ?= ?" + SHAPE, part[:2000])
     if len(shapes) < 2:
         return RuntimeMessage(NAME, "input", first_lines(part, 1))
@@ -152,15 +152,19 @@ def _input_tensor(match: re.Match[str], part: str) -> RuntimeMessage:
     else:
         pairs = enumerate(zip(declared, got, strict=True))
         mismatches = [InputMismatch(match[1], i, g, d) for i, (d, g) in pairs if g is not None and d not in (None, g)]
-    return RuntimeMessage(NAME, "input", first_lines(part, 1), inputs=tuple(mismatches), input_shapes=((match[1], got),))
+    return RuntimeMessage(
+        NAME, "input", first_lines(part, 1), inputs=tuple(mismatches), input_shapes=((match[1], got),)
+    )
 
 
 def _unsupported(match: re.Match[str], part: str) -> RuntimeMessage:
-    return RuntimeMessage(NAME, "unsupported", first_lines(part, 2), tuple(re.findall(r"\b[A-Z]\w{1,80}", match[1])[:8]))
+    return RuntimeMessage(
+        NAME, "unsupported", first_lines(part, 2), tuple(re.findall(r"\b[A-Z]\w{1,80}", match[1])[:8])
+    )
 
 
 def _unnamed(match: re.Match[str], part: str) -> RuntimeMessage:
-    """A check that names no node, only the file of its operator: `failed at src/plugins/intel_cpu/src/nodes/pad.cpp`."""
+    """A check that names no node, only the file of its operator: `failed at src/plugins/.../nodes/pad.cpp`."""
     operators = () if match[1] is None else (match[1],)
     return RuntimeMessage(NAME, "node", first_lines(part, 2), operators)
 
@@ -168,7 +172,11 @@ def _unnamed(match: re.Match[str], part: str) -> RuntimeMessage:
 _PATTERNS = (
     Pattern("node", _VALIDATED, _validated),
     Pattern("node", _DECOMPOSED, _decomposed),
-    Pattern("node", re.compile(r"' failed at src/(?:[\w.]{1,60}/){1,8}(?:nodes/(\w{1,60})\.cpp|\w{1,60}\.[ch]pp):"), _unnamed),
+    Pattern(
+        "node",
+        re.compile(r"' failed at src/(?:[\w.]{1,60}/){1,8}(?:nodes/(\w{1,60})\.cpp|\w{1,60}\.[ch]pp):"),
+        _unnamed,
+    ),
     Pattern(
         "input",
         re.compile(r"Can't set the input tensor with (?:index|name): ([^,\n]{1,500}),"),
@@ -179,7 +187,11 @@ _PATTERNS = (
         re.compile(r"OpenVINO does not support the following ONNX operations: ([^\n]{1,500})"),
         _unsupported,
     ),
-    Pattern("unsupported", re.compile(r"CPU plug-?in doesn't support ([^\n]{1,300}) operation with dynamic rank"), _unsupported),
+    Pattern(
+        "unsupported",
+        re.compile(r"CPU plug-?in doesn't support ([^\n]{1,300}) operation with dynamic rank"),
+        _unsupported,
+    ),
     Pattern("unsupported", re.compile(r"Unsupported (?:dynamic ops|operation of type): ([^\n]{1,500})"), _unsupported),
     Pattern("file", re.compile(r"Could not open the file: ")),
     Pattern("file", re.compile(r"Unable to read the model: ")),

@@ -89,7 +89,9 @@ def read_bytes(number: str, unit: str = "") -> int | None:
     (2684354560, 123)
     """
     try:
-        return int(float(number) * _UNITS[unit[:1].lower()]) if "." in number else int(number) * _UNITS[unit[:1].lower()]
+        return (
+            int(float(number) * _UNITS[unit[:1].lower()]) if "." in number else int(number) * _UNITS[unit[:1].lower()]
+        )
     except (ValueError, OverflowError, KeyError):
         return None
 

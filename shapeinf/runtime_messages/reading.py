@@ -22,10 +22,10 @@ _GENERAL = (
 
 
 def clean_text(text: str) -> str:
-    """The last `MAX_TEXT` characters, without colors of terminals, with plain line ends.
+    r"""The last `MAX_TEXT` characters, without colors of terminals, with plain line ends.
 
-    >>> clean_text("\x1b[1;31mfailed\x1b[m\\r\\n")
-    'failed\\n'
+    >>> clean_text("\x1b[1;31mfailed\x1b[m\r\n")
+    'failed\n'
     """
     text = _ESCAPE.sub("", text[-MAX_TEXT:]).replace("\r\n", "\n").replace("\r", "\n")
     return text.replace("\\n\\t", "\n\t") if "\n" not in text.strip() else text

@@ -72,7 +72,7 @@ def _reason(text: str) -> str:
     return " ".join(line for line in lines[last + 1 :] if line)[-1500:]
 
 
-_HEADINGS = ("Graph execution error:", "Detected at node", "File \"", "<stack traces", "Node: '", "Original stack", "]]")
+_HEADINGS = ("Graph execution error:", "Detected at node", 'File "', "<stack traces", "Node: '", "Original stack", "]]")
 
 
 def _is_heading(line: str) -> bool:
@@ -114,7 +114,7 @@ def _detected(match: re.Match[str], part: str) -> RuntimeMessage | None:
 
 
 def _eager(match: re.Match[str], part: str) -> RuntimeMessage:
-    """The message of an operator that Python called: `{{function_node __wrapped__MatMul_device_..}} ... [Op:MatMul]`."""
+    """An operator that Python called: `{{function_node __wrapped__MatMul_device_..}} ... [Op:MatMul]`."""
     reason = part.split("}}", 1)[-1].split("[Op:", 1)[0].strip()
     return _node_message(reason, (match[1],), ())
 

@@ -67,7 +67,7 @@ def _named(match: re.Match[str], part: str) -> RuntimeMessage:
 
 
 def _static(match: re.Match[str], part: str) -> RuntimeMessage:
-    """`Static dimension mismatch while setting input shape for x. Set dimensions are [2,3]. Expected dimensions are ..`."""
+    """`Static dimension mismatch while setting input shape for x. Set dimensions are [2,3]. Expected ..`."""
     got, expected = read_shape(match[2]), read_shape(match[3])
     pairs = enumerate(zip(got, expected, strict=False))
     inputs = [InputMismatch(match[1], i, g, e) for i, (g, e) in pairs if g is not None and e not in (None, g)]
@@ -94,14 +94,17 @@ _PATTERNS = (
     Pattern(
         "input",
         re.compile(
-            rf"Static dimension mismatch while setting input shape for ([^\n]{{1,300}}?)\. Set dimensions are {SHAPE}\. "
-            rf"Expected dimensions are {SHAPE}"
+            rf"Static dimension mismatch while setting input shape for ([^\n]{{1,300}}?)\. "
+            rf"Set dimensions are {SHAPE}\. Expected dimensions are {SHAPE}"
         ),
         _static,
     ),
     Pattern(
         "input",
-        re.compile(rf"Supplied binding dimension {SHAPE} for bindings\[(\d{{1,4}})\] exceed min ~ max range at index (\d{{1,3}})"),
+        re.compile(
+            rf"Supplied binding dimension {SHAPE} for bindings\[(\d{{1,4}})\] exceed min ~ max range "
+            r"at index (\d{1,3})"
+        ),
         _profile,
     ),
     Pattern("memory", re.compile(r"Tactic Device request: (\d{1,12})(MB)"), _allocation),

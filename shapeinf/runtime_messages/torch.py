@@ -19,7 +19,9 @@ NAME = "torch"
 
 _CONVOLUTIONS = "conv1d|conv2d|conv3d|convolution|conv_transpose1d|conv_transpose2d|_convolution|nn.Conv1d|nn.Conv2d"
 _PRODUCTS = "mm|addmm|linear|matmul|bmm|baddbmm|einsum|nn.Linear|torch.matmul"
-_ELEMENTWISE = "add|sub|mul|div|where|pow|maximum|minimum|eq|lt|gt|le|ge|ne|masked_fill|add_|mul_|expand|pnnx.Expression"
+_ELEMENTWISE = (
+    "add|sub|mul|div|where|pow|maximum|minimum|eq|lt|gt|le|ge|ne|masked_fill|add_|mul_|expand|pnnx.Expression"
+)
 _VIEWS = "view|reshape|_unsafe_view|unflatten|Tensor.view|Tensor.reshape|Tensor.unflatten"
 _CALLED = re.compile(r"While executing %(\w{1,200}) : ")
 _TARGET = re.compile(r"call_\w{1,20}\[target=(?:torch\.ops\.)?(?:aten\.)?([\w.]{1,200})\]")
@@ -163,7 +165,8 @@ _PATTERNS = (
     Pattern(
         "node",
         re.compile(
-            rf"Sizes of tensors must match except in dimension \d{{1,3}}\. Expected size {_NUMBER} but got size {_NUMBER}"
+            r"Sizes of tensors must match except in dimension \d{1,3}\. "
+            rf"Expected size {_NUMBER} but got size {_NUMBER}"
         ),
         _joined,
     ),
@@ -182,7 +185,11 @@ _PATTERNS = (
     Pattern("node", re.compile(r"split_with_sizes expects split_sizes to sum exactly to "), _parts),
     Pattern("node", re.compile(r"index out of range in self|index \d{1,18} is out of bounds for dimension "), _index),
     Pattern("node", re.compile(r"Given normalized_shape=\["), _layer),
-    Pattern("node", re.compile(rf"input\.size\(-1\) must be equal to input_size\. Expected {_NUMBER}, got {_NUMBER}"), _recurrent),
+    Pattern(
+        "node",
+        re.compile(rf"input\.size\(-1\) must be equal to input_size\. Expected {_NUMBER}, got {_NUMBER}"),
+        _recurrent,
+    ),
     Pattern(
         "input",
         re.compile(rf"Expected input at {_ARGUMENT}\.shape\[(\d{{1,3}})\] to be equal to {_NUMBER}, but got {_NUMBER}"),

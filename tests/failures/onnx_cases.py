@@ -553,8 +553,8 @@ CASES = [
     _case(
         "element_count",
         """(float[n, c] x) => (float[n, c] y)
-        { s = ReduceSum<keepdims=1>(x) a = Add(x, s) t = Transpose<perm=[1, 0]>(a) target = MatMul(a, a) y = Add(target, a)
-        z = Relu(t) }""",
+        { s = ReduceSum<keepdims=1>(x) a = Add(x, s) t = Transpose<perm=[1, 0]>(a) target = MatMul(a, a)
+        y = Add(target, a) z = Relu(t) }""",
         {"n": 3, "c": 3},
         {"c": 4},
         {"n": 2},
