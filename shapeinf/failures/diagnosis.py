@@ -26,6 +26,8 @@ from shapeinf.failures.sizes import (
     sizes_of_shapes,
     violations_at,
 )
+from shapeinf.formats import FORMATS
+from shapeinf.guards import examine_guards
 from shapeinf.inputs.reader import as_sizes, input_names
 from shapeinf.lattice import TensorType
 from shapeinf.runtime_messages import RuntimeMessage, find_messages
@@ -67,6 +69,8 @@ def explain_failure(
     if message is not None and message.kind in OTHER_CAUSES:
         return diagnosis.other_cause(message)
     run = diagnosis.run_sizes(sizes, named)
+    if message is not None and message.kind == "guard":
+        return diagnosis.failed_guard(message, run)
     if message is not None and (message.kind == "memory" or message.requested is not None):
         return diagnosis.allocation(message, run)
     return diagnosis.conditions_at(run) if run is not None else diagnosis.without_sizes()
@@ -138,6 +142,26 @@ class _Diagnosis:
         report = FailureReport("other cause", message, nodes=self._nodes(), tensors=tensors, notes=tuple(notes))
         return report if run is None else attrs.evolve(report, sizes=dict(run.sizes), sizes_from=run.source)
 
+    # -- a guard that failed -------------------------------------------------------------------------------------------
+
+    def failed_guard(self, message: RuntimeMessage, run: RunSizes | None) -> FailureReport:
+        """The report on a guard of an exported program: whether its operators need it, and which ones."""
+        known = [] if FORMATS.input_guards(self.inference.compiled.graph) is None else examine_guards(self.session)
+        guard = next((g for g in known if message.guard in (g.text, g.condition)), None)
+        says = "the exported program checks this guard"
+        conditions = [FailedCondition(None, message.guard, says)]
+        notes = []
+        if guard is not None and guard.verdict == "needed":
+            notes += [f"an operator needs it: {reason}" for reason in guard.reasons]
+        elif guard is not None and guard.verdict in ("artifact", "too strong"):
+            notes.append(
+                "the operators accept sizes that it refuses: export the program with a free size (shapeinf guards)"
+            )
+        if run is not None:
+            conditions += self.conditions_at(run).conditions
+        report = FailureReport("violated", message, conditions=tuple(conditions), notes=tuple(notes))
+        return report if run is None else attrs.evolve(report, sizes=dict(run.sizes), sizes_from=run.source)
+
     # -- known sizes ---------------------------------------------------------------------------------------------------
 
     def conditions_at(self, run: RunSizes) -> FailureReport:
@@ -156,7 +180,9 @@ class _Diagnosis:
             named = {c.node.name for c in candidates if c.evidence != "operator"}
             certain = bool(declared) or any(is_certain or d.node in named for d, is_certain in found)
             notes = self._notes_on(ranked, candidates, declared, violated)
-            listed = [*declared, *violated, *conditions.equal_names(self.inference, run)]
+            by_node = self.message is not None and self.message.kind == "node"
+            first = [*violated, *declared] if by_node else [*declared, *violated]
+            listed = [*first, *conditions.equal_names(self.inference, run)]
             return self._report("violated" if certain else "possible", run, listed, candidates, notes)
         return self._without_violation(run, conditions, candidates)
 

@@ -139,7 +139,7 @@ def find_input(inference: Inference, text: str) -> str | None:
 
 
 def violations_at(run: RunSizes) -> tuple[Inference | None, list[tuple[Diagnostic, bool]]]:
-    """The inference at the sizes of a run (None for excluded sizes), and its violations with whether they are certain."""
+    """The inference at the sizes of a run, None for excluded sizes, and its violations; True for certain ones."""
     inference = Cases(run.inference).inference_for(dict(run.sizes))
     labels = input_symbols(inference)
     symbols = {find_symbol(labels, name): (name, size) for name, size in run.sizes.items()}

@@ -27,8 +27,7 @@ def clean_text(text: str) -> str:
     >>> clean_text("\x1b[1;31mfailed\x1b[m\r\n")
     'failed\n'
     """
-    text = _ESCAPE.sub("", text[-MAX_TEXT:]).replace("\r\n", "\n").replace("\r", "\n")
-    return text.replace("\\n\\t", "\n\t") if "\n" not in text.strip() else text
+    return _ESCAPE.sub("", text[-MAX_TEXT:]).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def find_messages(text: str) -> list[RuntimeMessage]:
@@ -64,9 +63,7 @@ def _general_messages(text: str) -> Iterator[tuple[int, RuntimeMessage]]:
 
 
 def _rank(message: RuntimeMessage) -> int:
-    """How much a message states: an allocation that failed, then a node with its name, then an input, then others."""
-    if message.kind == "memory" or message.requested is not None:
-        return 3
+    """How much a message states: 2 for an input, an allocation and a node by name or number, 1 for others."""
     if message.kind == "node":
         return 2 if any(message.names) or message.number is not None or len(message.operators) > 1 else 1
-    return 2 if message.kind == "input" else 1
+    return 2 if message.kind in ("input", "guard", "memory") else 1

@@ -6,11 +6,12 @@ from typing import Literal
 
 import attrs
 
-MessageKind = Literal["node", "input", "memory", "type", "unsupported", "file", "usage"]
+MessageKind = Literal["node", "input", "guard", "memory", "type", "unsupported", "file", "usage"]
 """What a text is about.
 
 - `node`: a node that fails, mostly because of sizes.
 - `input`: an input whose shape differs from the declared one.
+- `guard`: a condition on sizes that an exported program checks.
 - `memory`: an allocation that fails.
 - `type`: an element type that an input or an operator does not have.
 - `unsupported`: an operator or version that the runtime does not have.
@@ -55,6 +56,7 @@ class RuntimeMessage:
         pair: two sizes of operands that differ, in no order; None where the text does not state them.
         inputs: the inputs whose shapes differ from the declared ones.
         input_shapes: the entire shapes of inputs, by the name or the position of each.
+        guard: the text of a guard that failed.
         locations: positions in source texts, such as `model.py:12`, the innermost first.
         requested: the bytes that an allocation requests; None where the text does not state them.
     """
@@ -70,5 +72,6 @@ class RuntimeMessage:
     pair: tuple[int, int] | None = None
     inputs: tuple[InputMismatch, ...] = ()
     input_shapes: tuple[tuple[str, PrintedShape], ...] = ()
+    guard: str = ""
     locations: tuple[str, ...] = ()
     requested: int | None = None

@@ -107,7 +107,6 @@ _PATTERNS = (
         ),
         _profile,
     ),
-    Pattern("memory", re.compile(r"Tactic Device request: (\d{1,12})(MB)"), _allocation),
     Pattern("memory", re.compile(r"Requested amount of GPU memory \((\d{1,20}) (bytes)\)"), _allocation),
     Pattern("memory", re.compile(r"Cuda Runtime \(out of memory\)")),
     Pattern("unsupported", re.compile(r"No importer registered for op: (\w{1,128})")),

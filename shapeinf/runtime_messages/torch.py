@@ -51,6 +51,7 @@ def _with_node(message: RuntimeMessage, text: str, position: int) -> RuntimeMess
         shapes=message.shapes,
         pair=message.pair,
         inputs=message.inputs,
+        guard=message.guard,
         locations=tuple(reversed(lines)),
         requested=message.requested,
     )
@@ -127,6 +128,11 @@ def _guard(match: re.Match[str], part: str) -> RuntimeMessage:
     return RuntimeMessage(NAME, "input", first_lines(part, 1), inputs=inputs)
 
 
+def _failed_guard(match: re.Match[str], part: str) -> RuntimeMessage:
+    """`Guard failed: x.size()[1] == 4`."""
+    return RuntimeMessage(NAME, "guard", first_lines(part, 1), guard=match[1].strip())
+
+
 def _bounded_guard(match: re.Match[str], part: str) -> RuntimeMessage:
     inputs = (InputMismatch(match[1] or match[2], int(match[3]), int(match[4]), None),)
     return RuntimeMessage(NAME, "input", first_lines(part, 1), inputs=inputs)
@@ -200,11 +206,7 @@ _PATTERNS = (
         re.compile(rf"Expected input at {_ARGUMENT}\.shape\[(\d{{1,3}})\] to be [<>]=? \d{{1,18}}, but got {_NUMBER}"),
         _bounded_guard,
     ),
-    Pattern(
-        "input",
-        re.compile(rf"Guard failed: {_ARGUMENT}\.size\(\)\[(\d{{1,3}})\] == {_NUMBER}"),
-        lambda match, part: RuntimeMessage(NAME, "input", first_lines(part, 1)),
-    ),
+    Pattern("guard", re.compile(r"Guard failed: ([^\n]{1,1000})"), _failed_guard),
     Pattern("memory", re.compile(r"Tried to allocate (\d{1,20}(?:\.\d{1,6})?) ?([KMGT]?i?B)"), _allocation),
     Pattern("memory", re.compile(r"can't allocate memory: you tried to allocate (\d{1,20})( bytes)?"), _allocation),
     Pattern("unsupported", re.compile(r"Could not run '([\w:.]{1,200})' with arguments from the "), _kernel),
