@@ -51,7 +51,8 @@ def _count(report: FailureReport) -> str:
 
 def _condition_lines(condition: FailedCondition, *, full: bool) -> Iterator[str]:
     """A condition with its evidence; only its first lines unless it is `full`."""
-    subject = f"the declaration of input {condition.input}" if condition.match is None else str(condition.match)
+    declared = f"the declaration of input {condition.input}" if condition.input else "the exported program"
+    subject = declared if condition.match is None else str(condition.match)
     where = f" (where the {condition.where} runs)" if condition.where else ""
     if condition.condition:
         yield f"  {condition.condition}, required by {subject}{where}: {condition.message}"
@@ -66,4 +67,5 @@ def _condition_lines(condition: FailedCondition, *, full: bool) -> Iterator[str]
         yield f"      nearest legal size: {near.dim}={near.size} instead of {near.instead}"
     if full:
         yield from (f"      operand: {line}" for line in condition.operands[:MOST_OPERANDS])
-        yield from (f"      {line}" for line in condition.chain[:MOST_OPERANDS])
+        steps = condition.chain if len(condition.chain) > 1 else ()  # a single step is the input itself
+        yield from (f"      {line}" for line in steps[:MOST_OPERANDS])

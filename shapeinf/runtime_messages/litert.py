@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shapeinf.runtime_messages.patterns import Pattern, apply_patterns, first_lines, read_bytes
+from shapeinf.runtime_messages.patterns import Pattern, all_shapes, apply_patterns, first_lines, read_bytes
 from shapeinf.runtime_messages.records import InputMismatch, RuntimeMessage
 
 NAME = "litert"
@@ -24,7 +24,9 @@ def messages(text: str) -> Iterator[tuple[int, RuntimeMessage]]:
         sizes = None if pair is None or "-" in pair[1] + pair[2] else (int(pair[1]), int(pair[2]))
         operators = () if match[2] is None else (match[2],)
         stated = first_lines(f"{reason} {match[0]}", 2)
-        yield match.start(), RuntimeMessage(NAME, "node", stated, operators, number=int(match[1]), pair=sizes)
+        printed = tuple(all_shapes(reason)) if "Given shapes" in reason else ()
+        number = int(match[1])
+        yield match.start(), RuntimeMessage(NAME, "node", stated, operators, number=number, shapes=printed, pair=sizes)
     yield from apply_patterns(NAME, _PATTERNS, text)
 
 

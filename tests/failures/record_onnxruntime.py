@@ -143,9 +143,9 @@ def corpus_messages(load: Callable[[str], Run]) -> Iterator[dict[str, Any]]:
         try:
             plain = open_session(str(path), optimized=False)
             plain.run(None, make_feed(model, shapes, {}))
-        except Exception:  # some models run at other values only
+            run = load(str(path))
+        except Exception:  # some models run at other values only, or in another runtime
             continue
-        run = load(str(path))
         for changed in list(_changed_shapes(shapes))[:MOST_OF_A_MODEL]:
             node = _failing_node(plain, make_feed(model, changed, {}))
             text = _error(run, make_feed(model, changed, {})) if node else ""
