@@ -59,7 +59,7 @@ _PATTERNS = (
     ),
     Pattern(
         "input",
-        re.compile(r"Dimension count mismatch\. Got (\d{1,4}) but expected (\d{1,4}) for input (\d{1,7})"),
+        re.compile(r"Dimension (?:count )?mismatch\. Got (\d{1,4}) but expected (\d{1,4}) for input (\d{1,7})"),
         _rank,
     ),
     Pattern("unsupported", re.compile(r"Encountered unresolved custom op: ([\w.]{1,128})"), _unresolved),

@@ -26,7 +26,10 @@ def _constant(dims: Shape, dtype: str = "float32", data: Sequence[float] = ()) -
 
 
 CASES: list[tuple[Case, list[list[Shape]]]] = [
-    (Case("ADD", [_operand((2, 3)), _operand((2, 3))], ["float32"], "AddOptions"), [[(2, 3), (2, 4)], [(5, 3), (2, 3)]]),
+    (
+        Case("ADD", [_operand((2, 3)), _operand((2, 3))], ["float32"], "AddOptions"),
+        [[(2, 3), (2, 4)], [(5, 3), (2, 3)]],
+    ),
     (Case("MUL", [_operand((2, 3)), _constant((3,))], ["float32"], "MulOptions"), [[(2, 4)], [(2, 2)]]),
     (Case("SUB", [_operand((4,)), _operand((4,))], ["float32"], "SubOptions"), [[(3,), (4,)]]),
     (Case("MAXIMUM", [_operand((4, 2)), _operand((4, 2))], ["float32"], "MaximumMinimumOptions"), [[(3, 2), (4, 2)]]),
@@ -39,15 +42,38 @@ CASES: list[tuple[Case, list[list[Shape]]]] = [
         [[(2, 3)], [(3, 5)]],
     ),
     (
-        Case("CONV_2D", [_operand((1, 5, 5, 3)), _constant((6, 3, 3, 3)), _constant((6,))], ["float32"], "Conv2DOptions", {"stride_w": 1, "stride_h": 1, "padding": "SAME"}),
+        Case(
+            "CONV_2D",
+            [_operand((1, 5, 5, 3)), _constant((6, 3, 3, 3)), _constant((6,))],
+            ["float32"],
+            "Conv2DOptions",
+            {"stride_w": 1, "stride_h": 1, "padding": "SAME"},
+        ),
         [[(1, 5, 5, 4)], [(1, 5, 5, 2)]],
     ),
     (Case("RESHAPE", [_operand((3, 4)), _constant((2,), "int32", (-1, 6))], ["float32"]), [[(3, 5)], [(1, 4)]]),
-    (Case("BATCH_MATMUL", [_operand((2, 3, 4)), _operand((2, 4, 5))], ["float32"], "BatchMatMulOptions"), [[(2, 3, 6), (2, 4, 5)]]),
-    (Case("SPACE_TO_DEPTH", [_operand((1, 4, 4, 2))], ["float32"], "SpaceToDepthOptions", {"block_size": 2}), [[(1, 3, 4, 2)], [(1, 4, 5, 2)]]),
-    (Case("DEPTH_TO_SPACE", [_operand((1, 2, 2, 8))], ["float32"], "DepthToSpaceOptions", {"block_size": 2}), [[(1, 2, 2, 6)]]),
-    (Case("SELECT_V2", [_operand((2, 3), "bool"), _operand((2, 3)), _operand((2, 3))], ["float32"], "SelectV2Options"), [[(2, 3), (2, 4), (2, 3)]]),
-    (Case("PACK", [_operand((3,)), _operand((3,))], ["float32"], "PackOptions", {"values_count": 2, "axis": 0}), [[(3,), (4,)]]),
+    (
+        Case("BATCH_MATMUL", [_operand((2, 3, 4)), _operand((2, 4, 5))], ["float32"], "BatchMatMulOptions"),
+        [[(2, 3, 6), (2, 4, 5)]],
+    ),
+    (
+        Case("SPACE_TO_DEPTH", [_operand((1, 4, 4, 2))], ["float32"], "SpaceToDepthOptions", {"block_size": 2}),
+        [[(1, 3, 4, 2)], [(1, 4, 5, 2)]],
+    ),
+    (
+        Case("DEPTH_TO_SPACE", [_operand((1, 2, 2, 8))], ["float32"], "DepthToSpaceOptions", {"block_size": 2}),
+        [[(1, 2, 2, 6)]],
+    ),
+    (
+        Case(
+            "SELECT_V2", [_operand((2, 3), "bool"), _operand((2, 3)), _operand((2, 3))], ["float32"], "SelectV2Options"
+        ),
+        [[(2, 3), (2, 4), (2, 3)]],
+    ),
+    (
+        Case("PACK", [_operand((3,)), _operand((3,))], ["float32"], "PackOptions", {"values_count": 2, "axis": 0}),
+        [[(3,), (4,)]],
+    ),
 ]
 
 
@@ -58,9 +84,7 @@ def messages() -> Iterator[dict[str, Any]]:
     for case, illegal in CASES:
         data = build(case)
         for shapes in illegal:
-            interpreter = Interpreter(
-                model_content=data, experimental_op_resolver_type=_resolver(), num_threads=1
-            )
+            interpreter = Interpreter(model_content=data, experimental_op_resolver_type=_resolver(), num_threads=1)
             details = interpreter.get_input_details()
             named = {entry["name"]: list(shape) for entry, shape in zip(details, shapes, strict=True)}
             message = {
