@@ -37,6 +37,9 @@ from shapeinf.solver.budget import WORK
 MOST_LISTED = 12
 """The most nodes, and the most conditions, of a report."""
 
+CERTAIN = 1000
+"""The score of the only node whose operands can have the sizes in a message."""
+
 OTHER_CAUSES: Mapping[MessageKind, str] = {
     "type": "the message is about element types, not sizes",
     "unsupported": "the runtime does not have this operator or version: sizes do not cause this",
@@ -164,12 +167,14 @@ class _Diagnosis:
 
     # -- known sizes ---------------------------------------------------------------------------------------------------
 
-    def conditions_at(self, run: RunSizes) -> FailureReport:
+    def conditions_at(self, run: RunSizes, likeliest: Candidate | None = None) -> FailureReport:
         """The report for known sizes: the violated conditions, those of the nodes that the message names first."""
         found = violations_at(run)[1]
         conditions = Conditions(run.inference, run.sizes, self.work)
         index = self.index if run.inference is self.inference else NodeIndex(run.inference)
         candidates = [] if self.message is None else index.find(self.message)
+        if likeliest is not None:
+            candidates = [likeliest, *(c for c in candidates if c.node.name != likeliest.node.name)]
         declared = list(self._declarations(run))
         ranked = _rank_violations(found, candidates)
         violated = [
@@ -257,8 +262,8 @@ class _Diagnosis:
         best = _best(possible)
         distinct = [sizes for candidate in best for sizes in found[candidate.node.name]]
         if len(best) == 1 and len(distinct) == 1:
-            self.candidates = [best[0], *(c for c in self.candidates if c is not best[0])]
-            report = self.conditions_at(RunSizes(self.inference, distinct[0], "message"))
+            likeliest = best[0]._replace(score=CERTAIN)
+            report = self.conditions_at(RunSizes(self.inference, distinct[0], "message"), likeliest)
             if report.verdict == "violated" and report.conditions[0].match == best[0].match:
                 return report
         return self._symbolic(conditions, possible)

@@ -237,11 +237,11 @@ def name_parts(name: str) -> Iterator[str]:
 
 
 def _shorter(name: str, *, from_start: bool) -> Iterator[str]:
-    """The name without its last, or first, words; at least two characters remain."""
+    """The name without its last, or first, words; of the last words at least two characters."""
     cuts = [match.start() for match in _SEPARATORS.finditer(name)][: 4 * _MOST_PARTS]
     for cut in cuts if from_start else reversed(cuts[-_MOST_PARTS:]):
         part = name[cut + 1 :] if from_start else name[:cut]
-        if len(part) > 1:
+        if len(part) > from_start:
             yield part
 
 

@@ -111,7 +111,7 @@ def _failed_nodes(text: str) -> Iterator[tuple[int, RuntimeMessage]]:
             RuntimeMessage(
                 NAME,
                 "node",
-                first_lines(text[chain[-1].start() : status] + part, 3),
+                first_lines(text[chain[-1].start() : status] + part, 1),
                 operators,
                 tuple(reversed(names)),
                 shapes=_operands(part),

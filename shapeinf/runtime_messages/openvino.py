@@ -64,7 +64,7 @@ _CPU = re.compile(r"(?:\[ ?CPU ?\] |\n)([\w/]{1,80}) node with name '")
 _ITERATOR = re.compile(r"Node ([^\n]{1,500}?) of type (TensorIterator|Loop|If)\b")
 _VALIDATED = re.compile(r"While validating node '([\w:]{1,120}) ")
 _OPERAND = re.compile(r"\[\d{1,4}\]:\w{1,20}" + SHAPE)
-_OPERAND_NAME = re.compile(r"[(,] ?(?:\w{1,40}::)?\w{1,80} ([^\n]{1,300}?)\[\d{1,4}\]:\w{1,20}[\[{]")
+_OPERAND_NAME = re.compile(r"[(,] ?(?:\w{1,40}::\w{1,80} )?([^\n,]{1,300}?)\[\d{1,4}\]:\w{1,20}[\[{]")
 _DECOMPOSED = re.compile(r"Decomposition\] END: node: ([\w:]{1,120}) ")
 _PAIRS = (
     re.compile(r"input dimension=(\d{1,18})[^\n]{0,80}? input dimension=(\d{1,18})"),

@@ -73,6 +73,8 @@ class Message:
     def is_node(self, name: str) -> bool:
         """Whether a node of the report is the one that fails."""
         own = self.node["name"]
+        if own == "target":
+            return own in name.split("/")
         return name.split("/")[-1] == own.split("/")[-1] if own else name.endswith((self.node["output"], "0"))
 
 

@@ -1,4 +1,4 @@
-"""`Result.why` on messages that runtimes wrote: it names the node that failed, and a condition that holds where they run."""
+"""`Result.why` on messages that runtimes wrote: the node that failed, and a condition that holds where they run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ COUNT = {"onnxruntime": 100, "openvino": 100, "tensorflow": 100, "torch": 12, "l
 """The least number of messages that are recorded in `tests`."""
 
 LENIENT = {"onnxruntime": {"prelu"}, "tensorflow": {"batch_norm"}}
-"""Cases that the kernel of a runtime runs at sizes that the definition of the operator excludes: a size of 1 where it must
-be that of a weight. OpenVINO does so for nine of the cases, and is not compared."""
+"""Cases that a runtime runs at sizes that the definition of the operator excludes: 1 where it must be that of a weight.
+OpenVINO does so for nine of the cases, and is not compared."""
 
 FEW = 16
 """The messages of each runtime that a quick run explains."""
