@@ -41,7 +41,7 @@ def why_command(message: str, model: str, options: ModelOptions, at: list[dict[s
     nearest legal sizes, and the way back to an input. The shapes of the inputs of the run are --input-shapes, which may
     differ from the declared ones, or sizes of dims --at. Without either, the sizes that MESSAGE states count.
 
-    Exit codes: 0 a cause is named, 1 no cause is found, 2 usage, 3 a file cannot be read.
+    Exit codes: 0 a cause is named, 1 no cause is explained, 2 usage, 3 a file cannot be read.
     """
     text = _read_message(message, model)
     with readable_errors():
@@ -54,7 +54,7 @@ def why_command(message: str, model: str, options: ModelOptions, at: list[dict[s
             echo_json(report)
         else:
             echo(*failure_lines(report))
-    fail_on(not report.found)
+    fail_on(not report.explained)
 
 
 def _read_message(message: str, model: str) -> str:

@@ -22,7 +22,7 @@ def likely_tensors(inference: Inference, requested: int | None) -> tuple[LikelyT
     """
     if not requested:
         return ()
-    found: dict[str, LikelyTensor] = {}
+    tensors: dict[str, LikelyTensor] = {}
     for run in walk_runs(inference):
         compiled, path = run.inference.compiled, run.inference.path
         for slot, name in enumerate(compiled.names):
@@ -31,8 +31,8 @@ def likely_tensors(inference: Inference, requested: int | None) -> tuple[LikelyT
             if size is not None and size <= requested < size + ALIGNMENT:
                 index = compiled.producers[slot]
                 node = "" if index is None else path + compiled.step(index).node_name
-                found.setdefault(path + name, LikelyTensor(path + name, str(value), node, size))
-    return tuple(sorted(found.values(), key=lambda tensor: requested - tensor.bytes)[:MOST_TENSORS])
+                tensors.setdefault(path + name, LikelyTensor(path + name, str(value), node, size))
+    return tuple(sorted(tensors.values(), key=lambda tensor: requested - tensor.bytes)[:MOST_TENSORS])
 
 
 def tensor_bytes(value: TensorType) -> int | None:

@@ -40,30 +40,23 @@ class Conditions:
 
     @cached_property
     def by_node(self) -> Mapping[str, list[Precondition]]:
-        """The preconditions that each node requires, those that another one implies included."""
-        found: dict[str, list[Precondition]] = {}
-        for precondition in self.contract.preconditions:
-            for item in (precondition, *precondition.weaker):
-                found.setdefault(item.node, []).append(item)
-        for item in self._unmerged:
-            known = found.setdefault(item.node, [])
-            if not any(item.text == other.text for other in known):
-                known.append(item)
-        return found
+        """The preconditions of each node, those that another one implies included."""
+        listed = [item for p in self.contract.preconditions for item in (p, *p.weaker)]
+        merged = _by_node(listed)
+        return {**self._unmerged, **merged}
 
     @cached_property
-    def _unmerged(self) -> list[Precondition]:
-        """The preconditions as nodes added them, before several of one dim become one."""
-        reader = PreconditionReader(self.inference, Budget(self.work))
-        return list(reader.read_each())
+    def _unmerged(self) -> dict[str, list[Precondition]]:
+        """The preconditions as nodes added them, before several of one dim become one, which has a single node."""
+        return _by_node(PreconditionReader(self.inference, Budget(self.work)).read_each())
 
     def violated(self, diagnostic: Diagnostic, match: NodeMatch | None) -> FailedCondition:
         """The condition of a violation: that of the node which does not hold at these sizes."""
-        listed = self.by_node.get(diagnostic.node, [])
+        listed = [*self.by_node.get(diagnostic.node, []), *self._unmerged.get(diagnostic.node, [])]
         required = [p for p in listed if p.kind != "assumption"]
         failing = [p for p in required if self._holds(p) is False]
-        if not failing and len(required) == 1 and self._holds(required[0]) is None:
-            failing = required  # in a body, or on data: its only condition
+        if not failing and len({p.text for p in required}) == 1 and self._holds(required[0]) is None:
+            failing = required[:1]  # in a body, or on data: its only condition
         condition = self._from(failing[0], match) if failing else FailedCondition(match, "", diagnostic.message)
         message = diagnostic.message if failing else condition.message
         return attrs.evolve(
@@ -98,8 +91,8 @@ class Conditions:
 
     def failing_anyway(self, matches: Mapping[str, NodeMatch]) -> list[FailedCondition]:
         """The violations at all sizes, of these nodes."""
-        found = certain_violations(self.inference)
-        return [self.violated(d, matches[d.node]) for d in found if d.node in matches]
+        violations = certain_violations(self.inference)
+        return [self.violated(d, matches[d.node]) for d in violations if d.node in matches]
 
     def declared(self, name: str, declared: TensorType, got: TensorType, run: RunSizes) -> Iterator[FailedCondition]:
         """The declared sizes of an input that a run does not have; `got` has the dims of the run."""
@@ -174,6 +167,13 @@ class Conditions:
         legal = self.contract.bind(others).solve(label, around, work=self.work)
         below = [n for n in legal if n < size]
         above = [n for n in legal if n > size]
-        for found in (*below[-1:], *above[:1]):
-            if self.contract.check({**others, label: found}).verdict is not False:
-                yield NearestSize(label, found, size)
+        for near in (*below[-1:], *above[:1]):
+            if self.contract.check({**others, label: near}).verdict is not False:
+                yield NearestSize(label, near, size)
+
+
+def _by_node(preconditions: Iterable[Precondition]) -> dict[str, list[Precondition]]:
+    listed: dict[str, list[Precondition]] = {}
+    for precondition in preconditions:
+        listed.setdefault(precondition.node, []).append(precondition)
+    return listed

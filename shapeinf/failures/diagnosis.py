@@ -151,8 +151,7 @@ class _Diagnosis:
         """The report on a guard of an exported program: whether its operators need it, and which ones."""
         known = [] if FORMATS.input_guards(self.inference.compiled.graph) is None else examine_guards(self.session)
         guard = next((g for g in known if message.guard in (g.text, g.condition)), None)
-        says = "the exported program checks this guard"
-        conditions = [FailedCondition(None, message.guard, says)]
+        conditions = [FailedCondition(None, message.guard, "the exported program checks this guard")]
         notes = []
         if guard is not None and guard.verdict == "needed":
             notes += [f"an operator needs it: {reason}" for reason in guard.reasons]
@@ -169,21 +168,21 @@ class _Diagnosis:
 
     def conditions_at(self, run: RunSizes, likeliest: Candidate | None = None) -> FailureReport:
         """The report for known sizes: the violated conditions, those of the nodes that the message names first."""
-        found = violations_at(run)[1]
+        failing = violations_at(run)[1]
         conditions = Conditions(run.inference, run.sizes, self.work)
         index = self.index if run.inference is self.inference else NodeIndex(run.inference)
         candidates = [] if self.message is None else index.find(self.message)
         if likeliest is not None:
             candidates = [likeliest, *(c for c in candidates if c.node.name != likeliest.node.name)]
         declared = list(self._declarations(run))
-        ranked = _rank_violations(found, candidates)
+        ranked = _rank_violations(failing, candidates)
         violated = [
             conditions.violated(diagnostic, _match_of(diagnostic, candidates, index))
             for diagnostic in ranked[:MOST_LISTED]
         ]
         if declared or violated:
             named = {c.node.name for c in candidates if c.evidence != "operator"}
-            certain = bool(declared) or any(is_certain or d.node in named for d, is_certain in found)
+            certain = bool(declared) or any(is_certain or d.node in named for d, is_certain in failing)
             notes = self._notes_on(ranked, candidates, declared, violated)
             by_node = self.message is not None and self.message.kind == "node"
             first = [*violated, *declared] if by_node else [*declared, *violated]
@@ -248,7 +247,7 @@ class _Diagnosis:
     # -- unknown sizes -------------------------------------------------------------------------------------------------
 
     def without_sizes(self) -> FailureReport:
-        """The report where nobody states sizes of dims: what the message prints of operands may decide them."""
+        """The report for unknown sizes of dims; the sizes of operands in the message may decide them."""
         contract = Contract(self.inference, self.work)
         conditions = Conditions(self.inference, {}, self.work)
         message = self.message
@@ -257,10 +256,12 @@ class _Diagnosis:
             run = RunSizes(self.inference, {}, "message")
             return self._report("violated", run, list(self._declarations(run)), [], [])
         listed = self.candidates or self.index.with_conditions(conditions.by_node)
-        found = {} if message is None else OperandSizes(self.inference, message, contract).of_candidates(listed)
-        possible = [c for c in listed if found.get(c.node.name)]
+        possible_sizes = (
+            {} if message is None else OperandSizes(self.inference, message, contract).of_candidates(listed)
+        )
+        possible = [c for c in listed if possible_sizes.get(c.node.name)]
         best = _best(possible)
-        distinct = [sizes for candidate in best for sizes in found[candidate.node.name]]
+        distinct = [sizes for candidate in best for sizes in possible_sizes[candidate.node.name]]
         if len(best) == 1 and len(distinct) == 1:
             likeliest = best[0]._replace(score=CERTAIN)
             report = self.conditions_at(RunSizes(self.inference, distinct[0], "message"), likeliest)
@@ -274,9 +275,9 @@ class _Diagnosis:
         failing = conditions.failing_anyway({c.node.name: c.match for c in best})
         listed, note = self._possible_conditions(conditions, best)
         verdict: Verdict = "violated" if failing else "possible" if listed else "unknown"
-        shown = tuple([*failing, *listed][:MOST_LISTED])
+        printed = tuple([*failing, *listed][:MOST_LISTED])
         return FailureReport(
-            verdict, self.message, nodes=self._nodes(best), conditions=shown, notes=(note,) if note else ()
+            verdict, self.message, nodes=self._nodes(best), conditions=printed, notes=(note,) if note else ()
         )
 
     def _possible_conditions(
@@ -330,10 +331,10 @@ def _best(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [candidate for candidate in candidates if candidate.score == most]
 
 
-def _rank_violations(found: Sequence[tuple[Diagnostic, bool]], candidates: Sequence[Candidate]) -> list[Diagnostic]:
+def _rank_violations(failing: Sequence[tuple[Diagnostic, bool]], candidates: Sequence[Candidate]) -> list[Diagnostic]:
     """The violations: those of nodes that the message names first, then certain ones, by the order of the graph."""
     scores = {candidate.node.name: candidate.score for candidate in candidates}
-    ordered = sorted(found, key=lambda pair: (-scores.get(pair[0].node, 0), not pair[1]))
+    ordered = sorted(failing, key=lambda pair: (-scores.get(pair[0].node, 0), not pair[1]))
     return [diagnostic for diagnostic, _ in ordered]
 
 

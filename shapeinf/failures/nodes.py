@@ -125,28 +125,30 @@ class NodeIndex:
 
     def _candidates(self, message: RuntimeMessage) -> Iterator[Candidate]:
         operators = tuple(map(normal_operator, message.operators))
-        found = False
+        is_named = False
         for depth, name in enumerate(message.names):
             for candidate in self._named(name) if name else ():
-                found = True
+                is_named = True
                 weighed = self._weigh(candidate, operators, -10 * depth)
                 yield weighed
                 if depth == 0 and operators and not same_operator(weighed.node.op, operators):
                     yield from self._renamed(weighed, operators)
         for node in self.nodes:
             if message.number is not None and node.number == message.number:
-                found = True
+                is_named = True
                 yield self._weigh((node, "number"), operators, 0)
             if message.locations and node.location:
-                rank = next((i for i, place in enumerate(message.locations) if _same_place(place, node.location)), None)
+                rank = next(
+                    (i for i, position in enumerate(message.locations) if _is_at(position, node.location)), None
+                )
                 if rank is not None and (not operators or same_operator(node.op, operators)):
-                    found = True
+                    is_named = True
                     yield self._weigh((node, "location"), operators, -rank)
-        if not found and message.operands:
+        if not is_named and message.operands:
             for node in self._readers(message.operands):
-                found = True
+                is_named = True
                 yield self._weigh((node, "operands"), operators, 0)
-        if not found:
+        if not is_named:
             for node in self.nodes:
                 if same_operator(node.op, operators):
                     unnamed = bool(message.names) and message.names[0] == "" and not node.own_name
@@ -176,8 +178,8 @@ class NodeIndex:
         """The nodes of these names, as candidates by their conditions alone."""
         return [Candidate(n, "condition", _SCORES["condition"]) for n in self.nodes if n.name in names]
 
-    def _weigh(self, found: tuple[GraphNode, Evidence], operators: tuple[str, ...], penalty: int) -> Candidate:
-        node, evidence = found
+    def _weigh(self, match: tuple[GraphNode, Evidence], operators: tuple[str, ...], penalty: int) -> Candidate:
+        node, evidence = match
         bonus = _SAME_OPERATOR if same_operator(node.op, operators) else 0
         return Candidate(node, evidence, _SCORES[evidence] + bonus + penalty)
 
@@ -275,24 +277,24 @@ def same_operator(op: str, operators: Iterable[str]) -> bool:
     return False
 
 
-def _same_place(place: str, location: str) -> bool:
+def _is_at(position: str, location: str) -> bool:
     """Whether a position `model.py:12` is that of a node, whose location may have a folder and a column."""
-    path, _, line = place.rpartition(":")
+    path, _, line = position.rpartition(":")
     match = re.search(r"([^/\\:]{1,300}):(\d{1,9})(?::\d{1,9})?", location)
     return match is not None and match[1] == path and match[2] == line
 
 
 def unknown_integers(candidates: Iterable[Candidate]) -> list[str]:
     """The operands of nodes that are tensors of integers with unknown values, such as indices."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for candidate in candidates:
         node = candidate.node
         for slot in node.step.arguments:
             name = "" if slot == MISSING else node.step.compiled.names[slot]
             value = None if slot == MISSING else node.inference.type_of(slot)
             if name not in node.inference.compiled.graph.constants and _has_unknown_integers(value):
-                found[node.inference.path + name] = None
-    return list(found)
+                names[node.inference.path + name] = None
+    return list(names)
 
 
 def _has_unknown_integers(value: Type | None) -> bool:

@@ -18,11 +18,11 @@ Verdict = Literal["violated", "possible", "holds", "depends on data", "other cau
 - `holds`: all conditions of the graph hold at these sizes, so the failure has another cause.
 - `depends on data`: the conditions on sizes hold, and the graph has conditions on data.
 - `other cause`: the text states a cause that is not the sizes, such as a missing file.
-- `unknown`: no node and no condition is found.
+- `unknown`: no node and no condition is explained.
 """
 
 SizesFrom = Literal["user", "message", ""]
-"""Who states the sizes; empty where nobody does."""
+"""Who states the sizes; empty for unknown sizes."""
 
 Evidence = Literal[
     "name", "output", "number", "part of a name", "operands", "location", "operator", "neighbor", "condition"
@@ -142,6 +142,6 @@ class FailureReport:
     model: str = ""
 
     @property
-    def found(self) -> bool:
+    def explained(self) -> bool:
         """Whether a cause is named: a condition that fails, or another cause."""
         return self.verdict in ("violated", "other cause") or (self.verdict == "possible" and bool(self.conditions))

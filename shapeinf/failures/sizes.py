@@ -61,15 +61,15 @@ def sizes_of_shapes(
         return RunSizes(inference, {**sizes, **at}, source)
     opened = open_axes(session, {name: len(shape) for name, shape in shapes.items()})
     labels = input_symbols(opened)
-    found: dict[str, int] = {}
+    stated: dict[str, int] = {}
     for name, shape in shapes.items():
         declared = opened.input_types.get(name)
         dims = declared.shape.dims or () if isinstance(declared, TensorType) else ()
         for dim, size in zip(dims, shape, strict=False):
             if size is not None and isinstance(dim, Dimension) and dim in labels:
-                found[labels[dim]] = size
+                stated[labels[dim]] = size
     known = set(labels.values())
-    return RunSizes(opened, {**found, **{n: s for n, s in at.items() if n in known}}, source, tuple(shapes))
+    return RunSizes(opened, {**stated, **{n: s for n, s in at.items() if n in known}}, source, tuple(shapes))
 
 
 def open_axes(session: Session, ranks: Mapping[str, int]) -> Inference:
@@ -167,15 +167,15 @@ class OperandSizes:
         Only nodes of the outermost graph are compared: the state before a node of a body runs is not kept.
         """
         wanted = {c.node.step.index: c for c in candidates[:MOST_CANDIDATES] if c.node.inference is self.inference}
-        found: dict[str, list[dict[str, int]]] = {}
+        by_node: dict[str, list[dict[str, int]]] = {}
         if not wanted or not (self.message.shapes or self.message.pair):
-            return found
+            return by_node
         runs: list[Inference] = []
 
         def visit(done: int, total: int) -> None:
             candidate = wanted.get(done)
             if candidate is not None:
-                found[candidate.node.name] = self._sizes_before(runs[0], candidate)
+                by_node[candidate.node.name] = self._sizes_before(runs[0], candidate)
 
         def prepare(fresh: Inference) -> None:
             runs.append(fresh)
@@ -183,7 +183,7 @@ class OperandSizes:
             visit(0, 0)
 
         rerun(self.inference, self.inference.initial_store.copy(), prepare)
-        return found
+        return by_node
 
     def _sizes_before(self, run: Inference, candidate: Candidate) -> list[dict[str, int]]:
         """The distinct possible sizes, as the constraints of the nodes before this one allow."""
@@ -213,16 +213,16 @@ class OperandSizes:
 
     def _solve(self, store: ShapeStore, equations: list[tuple[DimSize, int]]) -> dict[str, int]:
         """The sizes of dims that equations decide; nothing where they cannot hold."""
-        trial = store.copy()
+        what_if = store.copy()
         source = Source("", "the message states this size")
         try:
             for dim, size in equations:
-                trial.add_equal(dim, size, source)
+                what_if.add_equal(dim, size, source)
         except ShapeError:
             return {}
         sizes = {}
         for symbol, label in self.labels.items():
-            bounds = trial.interval(symbol)
+            bounds = what_if.interval(symbol)
             if bounds.lo is not None and bounds.lo == bounds.hi:
                 sizes[label] = bounds.lo
         return sizes

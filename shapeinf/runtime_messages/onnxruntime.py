@@ -162,8 +162,8 @@ def _invalid_node(match: re.Match[str], part: str) -> RuntimeMessage:
 
 
 def _load_pair(part: str) -> tuple[int, int] | None:
-    found = re.search(r"(?:Mismatch between |\()(\d{1,18}) ?(?:and|!=|,) ?(\d{1,18})", part[:600])
-    return read_pair(found)
+    match = re.search(r"(?:Mismatch between |\()(\d{1,18}) ?(?:and|!=|,) ?(\d{1,18})", part[:600])
+    return read_pair(match)
 
 
 def _inferred_node(match: re.Match[str], part: str) -> RuntimeMessage:

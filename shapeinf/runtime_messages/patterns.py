@@ -69,8 +69,8 @@ def read_shapes(text: str, *labels: str) -> tuple[PrintedShape, ...]:
     >>> read_shapes("In[0]: [2,3], In[1]: [4,5]", r"In.0.: ", r"In.1.: ")
     ((2, 3), (4, 5))
     """
-    found = [re.search(label + SHAPE, text, re.IGNORECASE) for label in labels]
-    matches = [match for match in found if match is not None]
+    searched = [re.search(label + SHAPE, text, re.IGNORECASE) for label in labels]
+    matches = [match for match in searched if match is not None]
     return tuple([read_shape(match[1]) for match in matches]) if len(matches) == len(labels) else ()
 
 

@@ -33,10 +33,10 @@ def clean_text(text: str) -> str:
 def find_messages(text: str) -> list[RuntimeMessage]:
     """The messages of all runtimes in a text, the one that states the most first; equal messages count once."""
     text = clean_text(text)
-    found = [item for runtime in RUNTIMES for item in _module_messages(runtime)(text)]
-    found = found or list(_general_messages(text))
+    listed = [item for runtime in RUNTIMES for item in _module_messages(runtime)(text)]
+    listed = listed or list(_general_messages(text))
     distinct: dict[RuntimeMessage, int] = {}
-    for position, message in found:
+    for position, message in listed:
         distinct[message] = max(position, distinct.get(message, -1))
     return sorted(distinct, key=lambda message: (_rank(message), distinct[message]), reverse=True)
 
@@ -54,7 +54,7 @@ def _module_messages(runtime: str) -> Callable[[str], Iterator[tuple[int, Runtim
 
 
 def _general_messages(text: str) -> Iterator[tuple[int, RuntimeMessage]]:
-    """What the system says, without a runtime."""
+    """Errors of the system, of no runtime."""
     for kind, pattern in zip(("memory", "file"), _GENERAL, strict=True):
         for match in pattern.finditer(text):
             line = text[max(text.rfind("\n", 0, match.start()) + 1, match.start() - 300) :].split("\n", 1)[0]

@@ -119,7 +119,7 @@ def _eager(match: re.Match[str], part: str) -> RuntimeMessage:
     return _node_message(reason, (match[1],), ())
 
 
-def _made_node(match: re.Match[str], part: str) -> RuntimeMessage:
+def _new_node(match: re.Match[str], part: str) -> RuntimeMessage:
     """A node that cannot be made: `... for '{{node NAME}} = MatMul[..](x, y)' with input shapes: [2,3], [4,5].`."""
     line = part.split("\n", 1)[0]
     shapes = tuple(all_shapes(line.split("with input shapes:", 1)[-1])) if "with input shapes:" in line else ()
@@ -164,7 +164,7 @@ def _kernel(match: re.Match[str], part: str) -> RuntimeMessage:
 _PATTERNS = (
     Pattern("node", _DETECTED, _detected),
     Pattern("node", _EAGER, _eager),
-    Pattern("node", re.compile(r"for '\{\{node ([^}\s]{1,500})\}\} = (\w{1,128})\["), _made_node),
+    Pattern("node", re.compile(r"for '\{\{node ([^}\s]{1,500})\}\} = (\w{1,128})\["), _new_node),
     Pattern(
         "input",
         re.compile(rf"Cannot feed value of shape {SHAPE} for Tensor ([^\n]{{1,500}}?), which has shape '?{SHAPE}"),

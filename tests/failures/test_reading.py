@@ -1,4 +1,4 @@
-"""Error texts of runtimes as records; the texts are those of public issues, of the documents of runtimes, and of runs."""
+"""Error texts of runtimes as records: of public issues, and of runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXTS = [
         ("tensorrt", "node", "Reshape", ("Reshape_966",)),
     ),
     (  # NVIDIA/TensorRT#2248
-        "Error Code 4: Miscellaneous (IShuffleLayer bbox_pred/reshape: reshape changes volume. Reshaping [1,2] to [3].)",
+        "Error Code 4: Miscellaneous (IShuffleLayer bbox_pred/reshape: reshape changes volume. Reshaping [2] to [3].)",
         ("tensorrt", "node", "Reshape", ("bbox_pred/reshape",)),
     ),
     (  # bes-dev/random_face#10

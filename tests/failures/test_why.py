@@ -56,7 +56,8 @@ def test_sizes_are_those_of_the_operands_that_the_message_prints(text: str, size
 
 
 def test_operands_that_a_node_cannot_have_exclude_it() -> None:
-    graph = "(float[n, 5] x, float[m, 5] z, float[n, 7] u, float[m, 7] v) => (float[p, 5] y, float[q, 7] w) { [one] y = Add(x, z) [two] w = Add(u, v) }"
+    graph = """(float[n, 5] x, float[m, 5] z, float[r, 7] u, float[s, 7] v) => (float[p, 5] y, float[q, 7] w)
+    { [one] y = Add(x, z) [two] w = Add(u, v) }"""
     report = result_of(graph).why(
         "Check 'a == b' failed\nWhile validating node 'opset1::Add Add_99 (opset1::R r[0]:f32[3,7], opset1::R q[0]:f32[2,7]) -> (f32[?,7])' with friendly_name 'Add_99':\nArgument shapes are inconsistent."
     )
@@ -66,7 +67,7 @@ def test_operands_that_a_node_cannot_have_exclude_it() -> None:
 
 def test_without_sizes_the_conditions_of_the_node_are_listed() -> None:
     report = result_of(TWO).why(failed("MatMul", "mm"))
-    assert report.verdict == "possible" and report.found
+    assert report.verdict == "possible" and report.explained
     assert [condition.condition for condition in report.conditions] == ["k == 4"]
 
 
@@ -78,7 +79,7 @@ def test_all_nodes_that_fit_are_named() -> None:
 
 def test_where_all_conditions_hold_no_cause_is_invented() -> None:
     report = result_of(TWO).why(failed("MatMul", "mm"), at={"n": 2, "k": 4, "m": 2})
-    assert (report.verdict, report.conditions, report.found) == ("holds", (), False)
+    assert (report.verdict, report.conditions, report.explained) == ("holds", (), False)
 
 
 def test_indices_are_data() -> None:
@@ -163,7 +164,7 @@ def test_causes_that_are_not_sizes(text: str, says: str) -> None:
 
 
 def test_an_allocation_names_the_tensors_of_its_size() -> None:
-    text = "Non-zero status code returned while running Add node. Name:'add' Status Message: Failed to allocate memory for requested buffer of size 80000"
+    text = failed("Add", "add", "Failed to allocate memory for requested buffer of size 80000")
     report = result_of(TWO).why(text, at={"n": 4000, "k": 4, "m": 4000})
     assert report.verdict == "other cause" and report.message is not None and report.message.requested == 80000
     assert {tensor.name for tensor in report.tensors} == {"h", "b", "y"}
@@ -176,7 +177,7 @@ def test_an_allocation_without_sizes() -> None:
 
 def test_texts_of_no_runtime() -> None:
     report = result_of(TWO).why("it does not work")
-    assert (report.verdict, report.message, report.found) == ("unknown", None, False)
+    assert (report.verdict, report.message, report.explained) == ("unknown", None, False)
     assert result_of(TWO).why("it does not work", at={"k": 3, "n": 2, "m": 2}).verdict == "violated"
 
 
