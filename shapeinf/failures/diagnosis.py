@@ -149,7 +149,8 @@ class _Diagnosis:
 
     def failed_guard(self, message: RuntimeMessage, run: RunSizes | None) -> FailureReport:
         """The report on a guard of an exported program: whether its operators need it, and which ones."""
-        known = [] if FORMATS.input_guards(self.inference.compiled.graph) is None else examine_guards(self.session)
+        has_guards = FORMATS.input_guards(self.inference.compiled.graph) is not None
+        known = tuple(examine_guards(self.session)) if has_guards else ()
         guard = next((g for g in known if message.guard in (g.text, g.condition)), None)
         conditions = [FailedCondition(None, message.guard, "the exported program checks this guard")]
         notes = []

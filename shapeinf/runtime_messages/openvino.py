@@ -94,12 +94,15 @@ def _nodes_of_the_plugin(text: str) -> Iterator[tuple[int, RuntimeMessage]]:
             outer = iterators.pop(0)
         part = text[match.start() : match.start() + 4000]
         name = _quoted(text, match.end())
-        operators, names = _operators(match[1]), (name,)
+        operators = _operators(match[1])
+        names: tuple[str, ...] = (name,)
         if outer is not None and match.start() - outer.end() < 300:
             kind = re.sub(r"_\d{1,12}$", "", outer[1])
             operators += (*_operators(kind), *_operators(outer[2]))
             names += (outer[1],)
-        yield match.start(), RuntimeMessage(NAME, "node", first_lines(part, 4), operators, names, **_sizes(part))
+        shapes, pair = _sizes(part)
+        text_of_node = first_lines(part, 4)
+        yield match.start(), RuntimeMessage(NAME, "node", text_of_node, operators, names, shapes=shapes, pair=pair)
 
 
 def _quoted(text: str, start: int) -> str:
@@ -113,14 +116,14 @@ def _operators(kind: str) -> tuple[str, ...]:
     return (kind, *OPERATORS.get(kind, ()))
 
 
-def _sizes(part: str) -> dict[str, tuple[PrintedShape, ...] | tuple[int, int] | None]:
+def _sizes(part: str) -> tuple[tuple[PrintedShape, ...], tuple[int, int] | None]:
     """The shapes of operands and the pair of sizes that a message states."""
     listed = re.search(r"Shape inference input shapes \{", part)
     shapes: tuple[PrintedShape, ...] = ()
     if listed is not None:
         shapes = tuple(all_shapes(part[listed.end() : listed.end() + 1000].split("\n", 1)[0]))
     shapes = shapes or next(filter(None, (read_shapes(part, *labels) for labels in _SHAPES)), ())
-    return {"shapes": shapes, "pair": next(filter(None, (read_pair(p.search(part)) for p in _PAIRS)), None)}
+    return shapes, next(filter(None, (read_pair(p.search(part)) for p in _PAIRS)), None)
 
 
 def _validated(match: re.Match[str], part: str) -> RuntimeMessage:
@@ -129,11 +132,13 @@ def _validated(match: re.Match[str], part: str) -> RuntimeMessage:
     name = "" if friendly is None else part[friendly.end() : friendly.end() + 500].split("':", 1)[0].split("\n", 1)[0]
     signature = part if friendly is None else part[: friendly.start()]
     shapes = tuple([read_shape(m[1]) for m in _OPERAND.finditer(signature.split(") -> (", 1)[0])])
-    sizes = _sizes(part)
-    if shapes and all(None not in shape for shape in shapes):
-        sizes["shapes"] = shapes
+    stated, pair = _sizes(part)
+    known = bool(shapes) and all(None not in shape for shape in shapes)
     operands = tuple(_OPERAND_NAME.findall(signature))
-    return RuntimeMessage(NAME, "node", first_lines(part, 3), _operators(match[1]), (name,), operands, **sizes)
+    text = first_lines(part, 3)
+    return RuntimeMessage(
+        NAME, "node", text, _operators(match[1]), (name,), operands, shapes=shapes if known else stated, pair=pair
+    )
 
 
 def _decomposed(match: re.Match[str], part: str) -> RuntimeMessage:

@@ -58,9 +58,11 @@ def test_sizes_are_those_of_the_operands_that_the_message_prints(text: str, size
 def test_operands_that_a_node_cannot_have_exclude_it() -> None:
     graph = """(float[n, 5] x, float[m, 5] z, float[r, 7] u, float[s, 7] v) => (float[p, 5] y, float[q, 7] w)
     { [one] y = Add(x, z) [two] w = Add(u, v) }"""
-    report = result_of(graph).why(
-        "Check 'a == b' failed\nWhile validating node 'opset1::Add Add_99 (opset1::R r[0]:f32[3,7], opset1::R q[0]:f32[2,7]) -> (f32[?,7])' with friendly_name 'Add_99':\nArgument shapes are inconsistent."
+    text = (
+        "While validating node 'opset1::Add Add_99 (opset1::R r[0]:f32[3,7], opset1::R q[0]:f32[2,7]) -> (f32[?,7])' "
+        "with friendly_name 'Add_99':\nArgument shapes are inconsistent."
     )
+    report = result_of(graph).why(text)
     assert report.verdict == "violated"
     assert report.conditions[0].match is not None and report.conditions[0].match.node == "two"
 
