@@ -69,8 +69,8 @@ def values_of_run(model: onnx.ModelProto, result: Result, sizes: dict[str, int])
     session = session_of(probe)
     feeds = {}
     for declared in session.get_inputs():
-        shape = [sizes.get(dim, dim) if isinstance(dim, str) else dim for dim in declared.shape]
-        feeds[declared.name] = np.ones(shape, {"tensor(int64)": np.int64, "tensor(float)": np.float32}[declared.type])
+        shape = [sizes[dim] if isinstance(dim, str) else int(dim) for dim in declared.shape]
+        feeds[declared.name] = np.ones(shape, "int64" if declared.type == "tensor(int64)" else "float32")
     return dict(zip(names, session.run(names, feeds), strict=True))
 
 
