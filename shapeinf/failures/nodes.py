@@ -18,6 +18,7 @@ from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import TensorType, Type
 from shapeinf.lattice.dtypes import KINDS
 from shapeinf.runtime_messages import RuntimeMessage
+from shapeinf.sharing import cached_property
 
 _SCORES: dict[Evidence, int] = {
     "number": 100,
@@ -185,7 +186,7 @@ class NodeIndex:
 
     def _named(self, name: str) -> Iterator[tuple[GraphNode, Evidence]]:
         """The nodes that have this name, or that a runtime made this name of."""
-        exact = list(self._with_name(name))
+        exact = self._with_name(name)
         if exact:
             yield from exact
             return
@@ -199,13 +200,26 @@ class NodeIndex:
                 yield from ((node, "part of a name") for node in nodes)
                 return
 
-    def _with_name(self, name: str) -> Iterator[tuple[GraphNode, Evidence]]:
-        tensor = re.sub(r":\d{1,4}$", "", name)
+    @cached_property
+    def _by_name(self) -> dict[str, list[tuple[GraphNode, Evidence]]]:
+        """The nodes by their names, with and without the path of the body, and by the names of their outputs."""
+        named: dict[str, list[tuple[GraphNode, Evidence]]] = {}
         for node in self.nodes:
-            if name in (node.own_name, node.name):
-                yield node, "name"
-            elif name in node.outputs or (tensor != name and tensor in (node.own_name, *node.outputs)):
-                yield node, "output"
+            names = dict.fromkeys((node.own_name, node.name))
+            for name in filter(None, names):
+                named.setdefault(name, []).append((node, "name"))
+            for output in node.outputs:
+                if output not in names:
+                    named.setdefault(output, []).append((node, "output"))
+        return named
+
+    def _with_name(self, name: str) -> list[tuple[GraphNode, Evidence]]:
+        """The nodes of this name, or that compute the tensor of this name (`x:0`)."""
+        listed = self._by_name.get(name)
+        if listed is not None:
+            return listed
+        tensor = re.sub(r":\d{1,4}$", "", name)
+        return [(node, "output") for node, _ in self._by_name.get(tensor, [])] if tensor != name else []
 
     def _numbered(self, name: str) -> GraphNode | None:
         """The node that a name such as `Add_12` counts: the 12th of the file, else the 12th of its operator."""

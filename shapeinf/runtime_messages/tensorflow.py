@@ -82,7 +82,7 @@ def _is_heading(line: str) -> bool:
 def _node_message(reason: str, operators: tuple[str, ...], names: tuple[str, ...]) -> RuntimeMessage:
     allocation = _ALLOCATION.search(reason)
     if allocation is not None:
-        return attrs_allocation(allocation, reason, operators, names)
+        return _failed_allocation(allocation, reason, operators, names)
     shapes = next(filter(None, (read_shapes(reason, *labels) for labels in _SHAPES)), ())
     pair = next(filter(None, (read_pair(pattern.search(reason)) for pattern in _PAIRS)), None)
     text = re.sub(r"^.{0,200}?Error: ", "", reason) or reason
@@ -93,7 +93,7 @@ _ALLOCATION = re.compile(r"OOM when allocating tensor with shape" + SHAPE + r" a
 _WIDTHS = {"float": 4, "double": 8, "half": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "int32": 4, "int64": 8, "bool": 1}
 
 
-def attrs_allocation(
+def _failed_allocation(
     match: re.Match[str], text: str, operators: tuple[str, ...] = (), names: tuple[str, ...] = ()
 ) -> RuntimeMessage:
     """`OOM when allocating tensor with shape[2,3] and type float`."""
@@ -150,7 +150,7 @@ def _signature(match: re.Match[str], part: str) -> RuntimeMessage:
 
 
 def _allocation(match: re.Match[str], part: str) -> RuntimeMessage:
-    return attrs_allocation(match, part)
+    return _failed_allocation(match, part)
 
 
 def _small_allocation(match: re.Match[str], part: str) -> RuntimeMessage:
