@@ -13,6 +13,7 @@ from shapeinf.passes.constant_to_initializer import constant_to_initializer
 from shapeinf.passes.deduplicate import deduplicate
 from shapeinf.passes.editor import Editor
 from shapeinf.passes.fold_cast import fold_cast
+from shapeinf.passes.fold_shapes import fold_shapes
 from shapeinf.passes.fuse_bias_add import fuse_bias_add
 from shapeinf.passes.fuse_bn import fuse_bn
 from shapeinf.passes.normalize_forms import normalize_forms
@@ -36,6 +37,7 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             fuse_bias_add,
             fuse_bn,
             bn_to_conv,
+            fold_shapes,
             remove_dead,
             split_parameters,
             deduplicate,

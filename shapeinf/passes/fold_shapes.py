@@ -1,0 +1,261 @@
+"""`fold_shapes`: nodes that compute sizes become constants, or their readers need them no more.
+
+Inference knows the contents of small tensors of integers. Contents that are the same numbers at every size become
+initializers; other operands of sizes, such as the target of a Reshape, become constants that mean the same; nodes that
+return their input at every size are bypassed. A node that requires something of the sizes is never removed: the result
+accepts the sizes that the model accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from shapeinf.expr import Dimension
+from shapeinf.passes.editor import Editor, Skip
+from shapeinf.passes.known_values import KnownValues
+from shapeinf.passes.no_effect import source_of
+from shapeinf.passes.remove_dead import remove_dead
+from shapeinf.passes.shape_operands import expand_target, reshape_target, slice_position
+from shapeinf.passes.types import bodies
+
+INTEGERS = frozenset(["bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))])
+"""The element types whose contents become constants."""
+
+MAX_BYTES = 1 << 12
+"""Larger results stay computed: a file should not grow."""
+
+_PURE = frozenset(
+    ["Identity", "Shape", "Size", "Cast", "Transpose", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand"]
+)
+"""Operators that fail for no contents of their data: only sizes, which inference knows, make them fail."""
+
+
+def fold_shapes(editor: Editor) -> None:
+    """Remove dead nodes first: what they require of sizes proves nothing."""
+    remove_dead(editor)
+    if editor.changes:
+        return
+    folding = Folding(editor, KnownValues.infer(editor.model))
+    for scope in list(editor.scopes()):
+        for node in reversed(list(scope)):
+            if node.graph is not None:
+                folding.fold(node)
+
+
+class Folding:
+    """One run of the pass, with what is known of the values of the model before it."""
+
+    def __init__(self, editor: Editor, known: KnownValues) -> None:
+        """`known` is that of the model of `editor`."""
+        self.editor = editor
+        self.known = known
+
+    def fold(self, node: ir.Node) -> None:
+        """Replace a node by a constant or by its input, or its operand by a constant, where that is proved."""
+        if len(node.outputs) == 0 or node.outputs[0] not in self.known.types or not self._is_onnx(node):
+            return
+        try:
+            if self._replace_by_constant(node) or self._bypass(node):
+                return
+            _OPERANDS.get(node.op_type, _nothing)(self, node)
+        except Skip as reason:
+            self.editor.skip(node, reason)
+
+    def _is_onnx(self, node: ir.Node) -> bool:
+        return self.editor.is_operator(node, node.op_type)
+
+    # -- results -----------------------------------------------------------------------------------------------------
+
+    def _replace_by_constant(self, node: ir.Node) -> bool:
+        """Replace a node whose contents are numbers at every size by an initializer."""
+        (result, *others) = node.outputs
+        if others or node.op_type == "Constant" or result.is_graph_output() or not self._is_read(result):
+            return False
+        array = self.known.array(result)
+        if array is None or not is_foldable(array):
+            return False
+        self.check_removable(node)
+        self.editor.replace_by_constant(node, ir.Tensor(np.ascontiguousarray(array).reshape(np.shape(array))))
+        self.editor.record_change(node, f"is the same at every size: {_text(array)}")
+        self.remove_unread(node.inputs)
+        return True
+
+    def _is_read(self, value: ir.Value) -> bool:
+        return bool(value.uses()) and not self.editor.is_annotated(value)
+
+    def _bypass(self, node: ir.Node) -> bool:
+        """Bypass a node that returns its input at every size."""
+        source = source_of(node, self.known)
+        if source is None or node in self.known.requiring or any(o.uses() for o in node.outputs[1:]):
+            return False
+        inputs = [value for value in node.inputs if value is not source]
+        self.check_removable(node, keep=source)
+        self.editor.bypass(node, source)
+        self.editor.record_change(node, "removed: it returns its input at every size")
+        self.remove_unread(inputs)
+        return True
+
+    # -- operands ----------------------------------------------------------------------------------------------------
+
+    def replace_operand(self, node: ir.Node, index: int, numbers: Sequence[int], hint: str) -> None:
+        """Make an operand a constant. Raises Skip where a node that requires something would be removed."""
+        old = node.inputs[index]
+        assert old is not None
+        dying = self._dying([(node, index)])
+        self._check(dying)
+        dtype = self.editor.dtype(old) or "int64"
+        self.editor.set_input(node, index, self.editor.constant_input(node, hint, np.asarray(numbers, dtype)))
+        self.editor.record_change(node, f"its {hint} is {list(numbers)}")
+        self.remove_unread([old])
+
+    def is_computed(self, value: ir.Value | None) -> bool:
+        """Whether an operand is no constant yet."""
+        return value is not None and not self.editor.is_constant(value) and not _is_constant_node(value.producer())
+
+    # -- removal -----------------------------------------------------------------------------------------------------
+
+    def check_removable(self, node: ir.Node, keep: ir.Value | None = None) -> None:
+        """Raise Skip unless a node, and all nodes that nothing else reads then, may be removed."""
+        uses = [(node, index) for index, value in enumerate(node.inputs) if value is not keep]
+        self._check([node, *self._dying(uses)] if keep is None else self._dying(uses))
+
+    def _check(self, nodes: Iterable[ir.Node]) -> None:
+        for node in nodes:
+            if node in self.known.requiring:
+                raise Skip(f"{node.op_type} '{_name(node)}' requires something of the sizes")
+            if node.op_type not in _PURE and not all(self._is_known(output) for output in node.outputs):
+                raise Skip(f"{node.op_type} '{_name(node)}' may depend on data")
+
+    def _is_known(self, value: ir.Value) -> bool:
+        elements = self.known.elements(value)
+        return not value.name or (elements is not None and None not in elements)
+
+    def _dying(self, uses: Iterable[tuple[ir.Node, int]]) -> list[ir.Node]:
+        """The nodes that nothing reads once these uses are gone."""
+        gone = set(uses)
+        dying: list[ir.Node] = []
+        pending = [node.inputs[index] for node, index in gone]
+        while pending:
+            value = pending.pop()
+            producer = None if value is None else value.producer()
+            if producer is None or producer in dying or not self._is_dead(producer, gone):
+                continue
+            dying.append(producer)
+            gone.update((producer, index) for index in range(len(producer.inputs)))
+            pending.extend(producer.inputs)
+        return dying
+
+    @staticmethod
+    def _is_dead(node: ir.Node, gone: set[tuple[ir.Node, int]]) -> bool:
+        """Whether nothing but some uses reads the outputs of a node. Nodes with bodies stay alive."""
+        if any(True for _ in bodies(node)):
+            return False
+        return all(
+            not output.is_graph_output() and all((use.node, use.idx) in gone for use in output.uses())
+            for output in node.outputs
+        )
+
+    def remove_unread(self, values: Iterable[ir.Value | None]) -> None:
+        """Remove the nodes that computed these values, where nothing reads them any more."""
+        pending = list(values)
+        while pending:
+            value = pending.pop()
+            node = None if value is None else value.producer()
+            if node is None or node.graph is None or not self._is_dead(node, set()):
+                continue
+            inputs = list(node.inputs)
+            self.editor.remove(node)
+            self.editor.record_change(node, "removed: nothing reads it")
+            pending.extend(inputs)
+
+
+def is_foldable(array: Any) -> bool:
+    """Whether contents are integers or truths, and few."""
+    return array.dtype.name in INTEGERS and array.nbytes <= MAX_BYTES
+
+
+def _is_constant_node(node: ir.Node | None) -> bool:
+    return node is not None and node.op_type == "Constant" and node.domain == ""
+
+
+def _name(node: ir.Node) -> str:
+    return node.name or next((output.name for output in node.outputs if output.name), "")
+
+
+def _text(array: Any) -> str:
+    return str(array.tolist()) if array.size <= 8 else f"{array.dtype.name}{list(array.shape)}"
+
+
+def _nothing(_: Folding, __: ir.Node) -> None:
+    """Other operators have no operand of sizes that a constant can stand for."""
+
+
+def _reshape(folding: Folding, node: ir.Node) -> None:
+    if len(node.inputs) != 2 or not folding.is_computed(node.inputs[1]):
+        return
+    known = folding.known
+    x, target = known.dims(node.inputs[0]), known.elements(node.inputs[1])
+    if x is None or target is None:
+        return
+    copies = node.attributes.get_int("allowzero", 0) == 0
+    if not copies and 0 in target:
+        return
+    numbers = reshape_target(x, target, known.least)
+    if numbers is not None:
+        folding.replace_operand(node, 1, numbers, "shape")
+        if not copies and 0 in numbers:
+            del node.attributes["allowzero"]
+
+
+def _expand(folding: Folding, node: ir.Node) -> None:
+    if not folding.is_computed(node.inputs[1]):
+        return
+    x, target = folding.known.dims(node.inputs[0]), folding.known.elements(node.inputs[1])
+    numbers = None if x is None or target is None else expand_target(x, target)
+    if numbers is not None:
+        folding.replace_operand(node, 1, numbers, "shape")
+
+
+def _slice(folding: Folding, node: ir.Node) -> None:
+    known = folding.known
+    x = known.dims(node.inputs[0])
+    if x is None or len(node.inputs) < 3:
+        return
+    parts = [known.elements(value) for value in node.inputs[1:]]
+    starts, ends, axes, steps = [*parts, None, None][:4]
+    if (len(node.inputs) > 3 and axes is None) or (len(node.inputs) > 4 and steps is None):
+        return
+    if any(type(step) is not int or step < 1 for step in steps or ()):
+        return
+    for index, positions in ((1, starts), (2, ends)):
+        if positions is None or not folding.is_computed(node.inputs[index]):
+            continue
+        numbers = _positions(folding, node, index, positions, range(len(positions)) if axes is None else axes)
+        if numbers is not None:
+            folding.replace_operand(node, index, numbers, "starts" if index == 1 else "ends")
+
+
+def _positions(
+    folding: Folding, node: ir.Node, index: int, positions: Sequence[object], axes: Sequence[object]
+) -> list[int] | None:
+    x = folding.known.dims(node.inputs[0]) or ()
+    last = int(np.iinfo(folding.editor.dtype(node.inputs[index]) or "int64").max)
+    if len(axes) != len(positions) or not all(type(a) is int and -len(x) <= a < len(x) for a in axes):
+        return None
+    numbers = [
+        slice_position(x[axis], position, last, folding.known.least)
+        for axis, position in zip(axes, positions, strict=True)
+        if isinstance(axis, int)
+    ]
+    known = [number for number in numbers if number is not None]
+    return known if len(known) == len(numbers) else None
+
+
+_OPERANDS = {"Reshape": _reshape, "Expand": _expand, "Slice": _slice}
+"""What finds a constant operand, by operator."""
+
+assert Dimension

@@ -1,0 +1,182 @@
+"""What inference proves of the values of a model at every size, for passes that compute values or drop nodes.
+
+An inference that trusts no declaration of a value, assumes nothing, and allows dims of size 0. The type of a value is
+the one that it had when its node had run: it follows from the inputs and from the constraints of the nodes before it,
+never from a constraint of a reader. So a reader whose operand is replaced still has its own precondition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+import onnx_ir as ir
+
+from shapeinf.api import infer_shapes
+from shapeinf.constraints.common import new_constraints
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.session import rerun
+from shapeinf.expr import Dimension, DimSize
+from shapeinf.lattice import PartialTensor, ShapeStore, TensorType
+from shapeinf.passes.outline import outline
+
+_Numbers = list[int]
+
+
+@attrs.frozen
+class KnownValues:
+    """The types of values, in the main graph and in the branches of If.
+
+    Args:
+        types: by value; others are those of loops and functions, which run several times.
+        requiring: the nodes that constrain sizes, or that inference reports an error or has no rule for. A model
+            without such a node may accept more sizes.
+        store: the constraints of the file alone.
+    """
+
+    types: Mapping[ir.Value, TensorType]
+    requiring: frozenset[ir.Node]
+    store: ShapeStore
+
+    @classmethod
+    def infer(cls, model: ir.Model) -> KnownValues:
+        """Infer a model. Raises what `infer_shapes` raises."""
+        first = infer_shapes(outline(model), declared="ignore", min_dim=0).engine.inference
+        watch = _Watch()
+        store = first.initial_store
+        last = rerun(first, store.copy(), watch.begin, assume=False)
+        types: dict[ir.Value, TensorType] = {}
+        requiring: set[ir.Node] = set()
+        watch.collect(model.graph, last, watch.numbers or list(last.numbers), types, requiring)
+        return cls(types, frozenset(requiring), store)
+
+    def dims(self, value: ir.Value | None) -> tuple[DimSize, ...] | None:
+        """The shape of a value; None where its rank is unknown."""
+        known = None if value is None else self.types.get(value)
+        return None if known is None else known.shape.dims
+
+    def elements(self, value: ir.Value | None) -> tuple[object, ...] | None:
+        """The contents of a value, None where they are unknown; single elements may be None too."""
+        known = None if value is None else self.types.get(value)
+        return None if known is None else known.elements
+
+    def array(self, value: ir.Value | None) -> object | None:
+        """The contents of a value as an array, where all are numbers; else None."""
+        known = None if value is None else self.types.get(value)
+        return known.array() if isinstance(known, PartialTensor) else None
+
+    def least(self, size: DimSize) -> float:
+        """The least number that a dim may be."""
+        return self.store.bounds(size)[0]
+
+
+class _Watch:
+    """Follows the nodes of one inference: which of them add constraints, and the types when all have run once."""
+
+    def __init__(self) -> None:
+        self.numbers: _Numbers = []
+        self._requiring: set[int] = set()
+        self._children: dict[int, dict[str, Inference]] = {}
+        self._version = 0
+
+    def begin(self, inference: Inference) -> None:
+        """Follow an inference that has not run."""
+        self._version = inference.store.version
+
+        def follow(done: int, total: int) -> None:
+            if inference.store.version != self._version:
+                self._version = inference.store.version
+                self._requiring.add(done - 1)
+            if done == total:  # nodes may run again, with what later ones require
+                self.numbers = list(inference.numbers)
+                self._children = dict(inference.children)
+
+        inference.progress = follow
+
+    def collect(
+        self,
+        graph: ir.Graph,
+        inference: Inference,
+        numbers: _Numbers,
+        types: dict[ir.Value, TensorType],
+        requiring: set[ir.Node],
+    ) -> None:
+        """Add what is known of the main graph."""
+        nodes = _rows(graph, inference)
+        requiring.update(nodes[index] for index in self._requiring if index in nodes)
+        _collect(graph, inference, numbers, types, requiring, nodes)
+        for index, bodies in self._children.items():
+            if index in nodes:
+                _collect_branches(nodes[index], bodies, types, requiring)
+
+
+def _rows(graph: ir.Graph, inference: Inference) -> dict[int, ir.Node]:
+    """The nodes of a graph by the index of their row."""
+    producers, slots = inference.compiled.producers, inference.compiled.slots
+    result: dict[int, ir.Node] = {}
+    for node in graph:
+        for output in node.outputs:
+            index = producers[slots[output.name]] if output.name in slots else None
+            if index is not None:
+                result[index] = node
+    return result
+
+
+def _collect(
+    graph: ir.Graph,
+    inference: Inference,
+    numbers: _Numbers,
+    types: dict[ir.Value, TensorType],
+    requiring: set[ir.Node],
+    nodes: Mapping[int, ir.Node],
+) -> None:
+    """Add the types of the values of one graph, and its nodes with errors or without rules."""
+    slots = inference.compiled.slots
+    for value in _values(graph):
+        known = inference.table.types[numbers[slots[value.name]]] if value.name in slots else None
+        if isinstance(known, TensorType):
+            types[value] = known
+    for index, node in nodes.items():
+        notes = inference.node_diagnostics.get(index, ())
+        if not inference.compiled.step(index).operation.known or any(note.severity == "error" for note in notes):
+            requiring.add(node)
+
+
+def _values(graph: ir.Graph) -> Iterator[ir.Value]:
+    yield from graph.inputs
+    yield from graph.initializers.values()
+    for node in graph:
+        yield from node.outputs
+
+
+def _collect_branches(
+    node: ir.Node, bodies: Mapping[str, Inference], types: dict[ir.Value, TensorType], requiring: set[ir.Node]
+) -> None:
+    """Add what is known in the branches of an If, each of which runs at most once."""
+    if node.op_type != "If" or node.domain != "":
+        return
+    for name, inference in bodies.items():
+        attribute = node.attributes.get(name)
+        if attribute is None or attribute.type != ir.AttributeType.GRAPH:
+            continue
+        graph = attribute.as_graph()
+        nodes = _rows(graph, inference)
+        _collect(graph, inference, list(inference.numbers), types, requiring, nodes)
+        requiring.update(_constraining(inference, nodes))
+        for index, inner in inference.children.items():
+            if index in nodes:
+                _collect_branches(nodes[index], inner, types, requiring)
+
+
+def _constraining(inference: Inference, nodes: Mapping[int, ir.Node]) -> Iterator[ir.Node]:
+    """The nodes of a branch that are the source of a constraint."""
+    states = inference.undone or (inference.initial_store, inference.store)
+    sources = {constraint.source.node for constraint in new_constraints(*states)}
+    for index, node in nodes.items():
+        if inference.path + inference.compiled.step(index).node_name in sources:
+            yield node
+
+
+def is_symbolic(element: object) -> bool:
+    """Whether an element is a size that is no number."""
+    return isinstance(element, Dimension)

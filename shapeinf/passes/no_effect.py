@@ -1,0 +1,94 @@
+"""Nodes that return one of their inputs, element for element, at every size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import onnx_ir as ir
+
+from shapeinf.passes.known_values import KnownValues
+
+_VIEWS = frozenset(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"])
+"""Operators whose output has the elements of the first input in the same order."""
+
+MAX_VIEWS = 64
+"""The most views in a row that are followed."""
+
+
+def source_of(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    """The value that a node returns, of the same shape; it is an input, or what an input is a view of."""
+    if node.op_type in _VIEWS:
+        return _viewed(node, known)
+    returned = _RETURNED.get(node.op_type)
+    return None if returned is None else returned(node, known)
+
+
+def _viewed(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    """The furthest value with the shape of the output of a view that nothing but views lies between."""
+    shape = known.dims(node.outputs[0])
+    found = None
+    view: ir.Node | None = node
+    for _ in range(MAX_VIEWS):
+        if view is None or view.domain != "" or view.op_type not in _VIEWS or not view.inputs:
+            break
+        source = view.inputs[0]
+        if source is None or view.graph is not node.graph:
+            break
+        if shape is not None and known.dims(source) == shape:
+            found = source
+        view = source.producer()
+    return found
+
+
+def _keeps_shape(node: ir.Node, known: KnownValues, index: int = 0) -> ir.Value | None:
+    """An input, where the output has its shape."""
+    source = node.inputs[index]
+    shape = known.dims(source)
+    return source if shape is not None and shape == known.dims(node.outputs[0]) else None
+
+
+def _expand(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    return _keeps_shape(node, known)
+
+
+def _slice(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    """A part of the size of the whole is the whole, unless it is reversed."""
+    if len(node.inputs) > 4 and node.inputs[4] is not None:
+        steps = known.elements(node.inputs[4])
+        if steps is None or any(step != 1 for step in steps):
+            return None
+    return _keeps_shape(node, known)
+
+
+def _transpose(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    perm = node.attributes.get_ints("perm", None)
+    return node.inputs[0] if perm is not None and list(perm) == list(range(len(perm))) else None
+
+
+def _concat(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    return node.inputs[0] if len(node.inputs) == 1 else None
+
+
+def _pad(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    pads = known.elements(node.inputs[1]) if len(node.inputs) > 1 else None
+    return _keeps_shape(node, known) if pads is not None and all(pad == 0 for pad in pads) else None
+
+
+def _where(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    """The operand that a condition chooses everywhere."""
+    truths = known.elements(node.inputs[0])
+    if truths and all(truth is True for truth in truths):
+        return _keeps_shape(node, known, 1)
+    return _keeps_shape(node, known, 2) if truths and all(truth is False for truth in truths) else None
+
+
+_RETURNED: dict[str, Callable[[ir.Node, KnownValues], ir.Value | None]] = {
+    "Concat": _concat,
+    "Expand": _expand,
+    "Pad": _pad,
+    "Slice": _slice,
+    "Tile": _expand,
+    "Transpose": _transpose,
+    "Where": _where,
+}
+"""What finds the input that a node returns, by operator."""
