@@ -11,6 +11,7 @@ from shapeinf.errors import LimitError, ShapeInferenceError, UnknownNameError
 from shapeinf.passes.bn_to_conv import bn_to_conv
 from shapeinf.passes.constant_to_initializer import constant_to_initializer
 from shapeinf.passes.deduplicate import deduplicate
+from shapeinf.passes.deduplicate_nodes import deduplicate_nodes
 from shapeinf.passes.editor import Editor
 from shapeinf.passes.fold_cast import fold_cast
 from shapeinf.passes.fold_shapes import fold_shapes
@@ -38,6 +39,7 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             fuse_bn,
             bn_to_conv,
             fold_shapes,
+            deduplicate_nodes,
             remove_dead,
             split_parameters,
             deduplicate,
