@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from shapeinf.expr import Dimension
+from shapeinf.expr import DimSize
+from shapeinf.lattice import Progression, TensorType
 from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.known_values import KnownValues
-from shapeinf.passes.no_effect import source_of
+from shapeinf.passes.no_effect import VIEWS, source_of
 from shapeinf.passes.remove_dead import remove_dead
 from shapeinf.passes.shape_operands import expand_target, reshape_target, slice_position
 from shapeinf.passes.types import bodies
@@ -44,6 +45,7 @@ def fold_shapes(editor: Editor) -> None:
         for node in reversed(list(scope)):
             if node.graph is not None:
                 folding.fold(node)
+        folding.share(scope)
 
 
 class Folding:
@@ -79,9 +81,10 @@ class Folding:
         if array is None or not is_foldable(array):
             return False
         self.check_removable(node)
+        inputs = list(node.inputs)
         self.editor.replace_by_constant(node, ir.Tensor(np.ascontiguousarray(array).reshape(np.shape(array))))
         self.editor.record_change(node, f"is the same at every size: {_text(array)}")
-        self.remove_unread(node.inputs)
+        self.remove_unread(inputs)
         return True
 
     def _is_read(self, value: ir.Value) -> bool:
@@ -99,6 +102,41 @@ class Folding:
         self.remove_unread(inputs)
         return True
 
+    def share(self, scope: ir.Graph) -> None:
+        """Make the readers of sizes that an earlier node of the scope computes too read that one."""
+        first: dict[object, ir.Value] = {}
+        for node in list(scope):
+            if node.graph is None or len(node.outputs) != 1 or not self._is_onnx(node):
+                continue
+            value = node.outputs[0]
+            key = self._sizes_key(value)
+            if key is None or not self._is_read(value):
+                continue
+            source = first.setdefault(key, value)
+            if _is_removed(source):
+                first[key] = value
+            elif source is not value:
+                try:
+                    self._replace(node, source)
+                except Skip as reason:
+                    self.editor.skip(node, reason)
+
+    def _sizes_key(self, value: ir.Value) -> object | None:
+        """A key that is equal for values with equal contents at every size; None where contents are not known."""
+        known = self.known.types.get(value)
+        contents = _contents(known)
+        if known is None or known.dtype not in INTEGERS or contents is None:
+            return None
+        return known.dtype, known.shape.dims, contents
+
+    def _replace(self, node: ir.Node, source: ir.Value) -> None:
+        """Make the readers of a node read another value, and remove what nothing reads then."""
+        self.check_removable(node)
+        inputs = list(node.inputs)
+        self.editor.bypass(node, source)
+        self.editor.record_change(node, f"is '{source.name}' at every size")
+        self.remove_unread(inputs)
+
     # -- operands ----------------------------------------------------------------------------------------------------
 
     def replace_operand(self, node: ir.Node, index: int, numbers: Sequence[int], hint: str) -> None:
@@ -111,6 +149,12 @@ class Folding:
         self.editor.set_input(node, index, self.editor.constant_input(node, hint, np.asarray(numbers, dtype)))
         self.editor.record_change(node, f"its {hint} is {list(numbers)}")
         self.remove_unread([old])
+
+    @staticmethod
+    def scope_of(node: ir.Node) -> ir.Graph:
+        """The graph of a node that is not removed."""
+        assert isinstance(node.graph, ir.Graph)
+        return node.graph
 
     def is_computed(self, value: ir.Value | None) -> bool:
         """Whether an operand is no constant yet."""
@@ -131,8 +175,7 @@ class Folding:
                 raise Skip(f"{node.op_type} '{_name(node)}' may depend on data")
 
     def _is_known(self, value: ir.Value) -> bool:
-        elements = self.known.elements(value)
-        return not value.name or (elements is not None and None not in elements)
+        return not value.name or _contents(self.known.types.get(value)) is not None
 
     def _dying(self, uses: Iterable[tuple[ir.Node, int]]) -> list[ir.Node]:
         """The nodes that nothing reads once these uses are gone."""
@@ -173,9 +216,22 @@ class Folding:
             pending.extend(inputs)
 
 
+def _contents(known: TensorType | None) -> object | None:
+    """All elements of a tensor, or the first one and the steps of a progression; None where an element is unknown."""
+    if isinstance(known, Progression):
+        return Progression, known.contents
+    elements = None if known is None else known.elements
+    return None if elements is None or None in elements else elements
+
+
 def is_foldable(array: Any) -> bool:
     """Whether contents are integers or truths, and few."""
     return array.dtype.name in INTEGERS and array.nbytes <= MAX_BYTES
+
+
+def _is_removed(value: ir.Value) -> bool:
+    producer = value.producer()
+    return producer is None or producer.graph is None
 
 
 def _is_constant_node(node: ir.Node | None) -> bool:
@@ -195,20 +251,43 @@ def _nothing(_: Folding, __: ir.Node) -> None:
 
 
 def _reshape(folding: Folding, node: ir.Node) -> None:
-    if len(node.inputs) != 2 or not folding.is_computed(node.inputs[1]):
-        return
+    """A constant target: of the operand, or of the shape of the result where the node accepts all sizes."""
     known = folding.known
-    x, target = known.dims(node.inputs[0]), known.elements(node.inputs[1])
-    if x is None or target is None:
+    if len(node.inputs) != 2:
         return
+    x, target, shape = known.dims(node.inputs[0]), known.elements(node.inputs[1]), known.dims(node.outputs[0])
     copies = node.attributes.get_int("allowzero", 0) == 0
-    if not copies and 0 in target:
-        return
-    numbers = reshape_target(x, target, known.least)
+    numbers = None
+    if x is not None and folding.is_computed(node.inputs[1]):
+        if target is not None and (copies or 0 not in target):
+            numbers = reshape_target(x, target, known.least)
+        if numbers is None and shape is not None and node not in known.requiring and 0 not in shape:
+            numbers = reshape_target(x, shape, known.least, is_result=True)
     if numbers is not None:
         folding.replace_operand(node, 1, numbers, "shape")
         if not copies and 0 in numbers:
             del node.attributes["allowzero"]
+    elif shape is not None and 0 not in shape:
+        _skip_view(folding, node, shape)
+
+
+def _skip_view(folding: Folding, node: ir.Node, shape: tuple[DimSize, ...]) -> None:
+    """Make a Reshape of a view that nothing else reads one of the source of the view."""
+    view, known = node.inputs[0].producer() if node.inputs[0] is not None else None, folding.known
+    if view is None or view.domain != "" or view.op_type not in VIEWS or {node, view} & known.requiring:
+        return
+    source = view.inputs[0]
+    x = known.dims(source)
+    numbers = None if x is None else reshape_target(x, shape, known.least, is_result=True)
+    if source is None or numbers is None:
+        return
+    folding.editor.only_reader(view.outputs[0])
+    folding.editor.check_visible(source.name, source.graph or folding.scope_of(node))
+    folding.replace_operand(node, 1, numbers, "shape")
+    folding.editor.set_input(node, 0, source)
+    node.attributes.pop("allowzero", None)
+    folding.editor.record_change(node, f"reads '{source.name}'")
+    folding.remove_unread(view.outputs)
 
 
 def _expand(folding: Folding, node: ir.Node) -> None:
@@ -257,5 +336,3 @@ def _positions(
 
 _OPERANDS = {"Reshape": _reshape, "Expand": _expand, "Slice": _slice}
 """What finds a constant operand, by operator."""
-
-assert Dimension

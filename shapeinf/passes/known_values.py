@@ -16,19 +16,21 @@ from shapeinf.api import infer_shapes
 from shapeinf.constraints.common import new_constraints
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
-from shapeinf.expr import Dimension, DimSize
+from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, ShapeStore, TensorType
 from shapeinf.passes.outline import outline
+from shapeinf.passes.types import bodies as bodies_of
+from shapeinf.passes.types import values
 
 _Numbers = list[int]
 
 
 @attrs.frozen
 class KnownValues:
-    """The types of values, in the main graph and in the branches of If.
+    """The types of values: in the main graph, in the branches of If, and of constants in loops.
 
     Args:
-        types: by value; others are those of loops and functions, which run several times.
+        types: by value; what loops and functions compute, which run several times, is not there.
         requiring: the nodes that constrain sizes, or that inference reports an error or has no rule for. A model
             without such a node may accept more sizes.
         store: the constraints of the file alone.
@@ -107,7 +109,7 @@ class _Watch:
         _collect(graph, inference, numbers, types, requiring, nodes)
         for index, bodies in self._children.items():
             if index in nodes:
-                _collect_branches(nodes[index], bodies, types, requiring)
+                _collect_bodies(nodes[index], bodies, types, requiring)
 
 
 def _rows(graph: ir.Graph, inference: Inference) -> dict[int, ir.Node]:
@@ -132,7 +134,7 @@ def _collect(
 ) -> None:
     """Add the types of the values of one graph, and its nodes with errors or without rules."""
     slots = inference.compiled.slots
-    for value in _values(graph):
+    for value in values(graph):
         known = inference.table.types[numbers[slots[value.name]]] if value.name in slots else None
         if isinstance(known, TensorType):
             types[value] = known
@@ -142,30 +144,42 @@ def _collect(
             requiring.add(node)
 
 
-def _values(graph: ir.Graph) -> Iterator[ir.Value]:
-    yield from graph.inputs
-    yield from graph.initializers.values()
-    for node in graph:
-        yield from node.outputs
-
-
-def _collect_branches(
+def _collect_bodies(
     node: ir.Node, bodies: Mapping[str, Inference], types: dict[ir.Value, TensorType], requiring: set[ir.Node]
 ) -> None:
-    """Add what is known in the branches of an If, each of which runs at most once."""
-    if node.op_type != "If" or node.domain != "":
-        return
+    """Add what is known in the branches of an If, each of which runs at most once, and the constants of other bodies."""
     for name, inference in bodies.items():
         attribute = node.attributes.get(name)
         if attribute is None or attribute.type != ir.AttributeType.GRAPH:
             continue
         graph = attribute.as_graph()
         nodes = _rows(graph, inference)
-        _collect(graph, inference, list(inference.numbers), types, requiring, nodes)
+        found: dict[ir.Value, TensorType] = {}
+        _collect(graph, inference, list(inference.numbers), found, requiring, nodes)
         requiring.update(_constraining(inference, nodes))
         for index, inner in inference.children.items():
             if index in nodes:
-                _collect_branches(nodes[index], inner, types, requiring)
+                _collect_bodies(nodes[index], inner, found, requiring)
+        once = node.op_type == "If" and node.domain == ""
+        types.update(found if once else {value: known for value, known in found.items() if _is_computed_once(value)})
+
+
+def _is_computed_once(value: ir.Value) -> bool:
+    """Whether a value of a loop is a constant, or computed from constants."""
+    pending, seen = [value], {value}
+    while pending:
+        current = pending.pop()
+        producer = current.producer()
+        if producer is None:
+            if not current.is_initializer() or current.is_graph_input():
+                return False
+            continue
+        if any(True for _ in bodies_of(producer)):
+            return False
+        inputs = {source for source in producer.inputs if source is not None} - seen
+        seen |= inputs
+        pending += inputs
+    return True
 
 
 def _constraining(inference: Inference, nodes: Mapping[int, ir.Node]) -> Iterator[ir.Node]:
@@ -175,8 +189,3 @@ def _constraining(inference: Inference, nodes: Mapping[int, ir.Node]) -> Iterato
     for index, node in nodes.items():
         if inference.path + inference.compiled.step(index).node_name in sources:
             yield node
-
-
-def is_symbolic(element: object) -> bool:
-    """Whether an element is a size that is no number."""
-    return isinstance(element, Dimension)

@@ -8,16 +8,16 @@ import onnx_ir as ir
 
 from shapeinf.passes.known_values import KnownValues
 
-_VIEWS = frozenset(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"])
+VIEWS = frozenset(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"])
 """Operators whose output has the elements of the first input in the same order."""
 
-MAX_VIEWS = 64
+MAXVIEWS = 64
 """The most views in a row that are followed."""
 
 
 def source_of(node: ir.Node, known: KnownValues) -> ir.Value | None:
     """The value that a node returns, of the same shape; it is an input, or what an input is a view of."""
-    if node.op_type in _VIEWS:
+    if node.op_type in VIEWS:
         return _viewed(node, known)
     returned = _RETURNED.get(node.op_type)
     return None if returned is None else returned(node, known)
@@ -28,8 +28,8 @@ def _viewed(node: ir.Node, known: KnownValues) -> ir.Value | None:
     shape = known.dims(node.outputs[0])
     found = None
     view: ir.Node | None = node
-    for _ in range(MAX_VIEWS):
-        if view is None or view.domain != "" or view.op_type not in _VIEWS or not view.inputs:
+    for _ in range(MAXVIEWS):
+        if view is None or view.domain != "" or view.op_type not in VIEWS or not view.inputs:
             break
         source = view.inputs[0]
         if source is None or view.graph is not node.graph:

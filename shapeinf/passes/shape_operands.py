@@ -15,11 +15,14 @@ Least = Callable[[DimSize], float]
 """The least number that a dim may be."""
 
 
-def reshape_target(x: Sequence[DimSize], target: Sequence[object], least: Least) -> list[int] | None:
+def reshape_target(
+    x: Sequence[DimSize], target: Sequence[object], least: Least, is_result: bool = False
+) -> list[int] | None:
     """The target of a Reshape in which 0 copies a size.
 
     A size that is that of the same axis of the input is 0. A single other one is -1, which fails where the rest is
-    empty: so the rest must have elements at every size, and the input as many as the target.
+    empty: so the rest must have elements at every size, and the input as many as the target. In an operand, 0 copies a
+    size as well, so that a size that -1 stands for must be at least 1; unless `target` is the shape of the result.
     """
     result: list[int] = []
     open_axes: list[int] = []
@@ -39,8 +42,8 @@ def reshape_target(x: Sequence[DimSize], target: Sequence[object], least: Least)
         return None
     rest = [size for axis, size in enumerate(sizes) if axis != open_axes[0]]
     is_exact = prod(x, start=1) == prod(sizes, start=1)
-    filled = all(least(size) >= 1 for size in rest)
-    return result if is_exact and filled and least(sizes[open_axes[0]]) >= 1 else None
+    is_filled = all(least(size) >= 1 for size in (rest if is_result else sizes))
+    return result if is_exact and is_filled else None
 
 
 def expand_target(x: Sequence[DimSize], target: Sequence[object]) -> list[int] | None:
