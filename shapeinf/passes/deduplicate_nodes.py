@@ -42,7 +42,11 @@ def deduplicate_nodes(editor: Editor) -> None:
 
 
 def _is_deterministic(editor: Editor, node: ir.Node) -> bool:
-    if node.domain not in _DOMAINS or node.op_type in (*_RANDOM, "Constant") or node.op_identifier() in editor.model.functions:
+    if (
+        node.domain not in _DOMAINS
+        or node.op_type in (*_RANDOM, "Constant")
+        or node.op_identifier() in editor.model.functions
+    ):
         return False
     return not any(True for _ in bodies(node))
 

@@ -1,7 +1,7 @@
 """`fold_constants`: nodes that compute small constants from constants become constants.
 
-The contents are those of inference. Floats are folded where every runtime has the same bits: elements that are moved
-or chosen, and results that need no rounding, or a single one, of operations that IEEE 754 defines.
+Elements that are only moved are moved here. The contents of other results are those of inference; floats are folded
+where every runtime has the same bits: results of a single operation that IEEE 754 defines, in float32 and float64.
 """
 
 from __future__ import annotations
@@ -14,24 +14,18 @@ import onnx_ir as ir
 from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.fold_shapes import INTEGERS, MAX_BYTES
 from shapeinf.passes.known_values import KnownValues
+from shapeinf.passes.moves import move
 from shapeinf.passes.numbers import FLOATS
+from shapeinf.passes.outline import MAX_CONTENTS
 
-_MOVES = frozenset(
-    ["Concat", "ConstantOfShape", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"]
-    + ["Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze", "Where"]
-)
-"""Operators whose results are elements of their inputs or attributes."""
-
-_EXACT = frozenset(["Add", "Sub", "Mul", "Div", "Neg", "Abs"])
-"""Operators with a single rounding."""
+_EXACT = frozenset(["Abs", "Add", "ConstantOfShape", "Div", "Expand", "Mul", "Neg", "Sub", "Where"])
+"""Operators whose results runtimes round alike, once."""
 
 
 def fold_constants(editor: Editor) -> None:
     """Fold in order, so that a folded node is a constant for the next one."""
     known = KnownValues.infer(editor.model)
     for scope in list(editor.scopes()):
-        if editor.is_function(scope):
-            continue
         for node in list(scope):
             if _is_candidate(editor, node, known):
                 try:
@@ -41,41 +35,46 @@ def fold_constants(editor: Editor) -> None:
 
 
 def _is_candidate(editor: Editor, node: ir.Node, known: KnownValues) -> bool:
-    if len(node.outputs) != 1 or node.op_type == "Constant" or not editor.is_operator(node, node.op_type):
+    """Whether a node has inputs, all of which are small constants, and an output of a known shape."""
+    if len(node.outputs) != 1 or not node.inputs or not editor.is_operator(node, node.op_type):
         return False
-    if node.outputs[0].is_graph_output() or node in known.requiring or known.array(node.outputs[0]) is None:
+    result = node.outputs[0]
+    if result.is_graph_output() or node in known.requiring or editor.is_annotated(result):
         return False
-    return all(value is None or editor.is_constant(value) for value in node.inputs)
+    dims = known.dims(result)
+    if dims is None or not all(isinstance(size, int) for size in dims):
+        return False
+    return all(value is None or _is_small(editor, value) for value in node.inputs)
+
+
+def _is_small(editor: Editor, value: ir.Value) -> bool:
+    if not editor.is_constant(value) or value.const_value is None or value.const_value.nbytes > MAX_CONTENTS:
+        return False
+    return editor.dtype(value) in (*INTEGERS, *FLOATS)
 
 
 def _fold(editor: Editor, node: ir.Node, known: KnownValues) -> None:
-    array: Any = known.array(node.outputs[0])
-    inputs = [editor.array(value) for value in node.inputs if value is not None]
-    if array.nbytes > MAX_BYTES + sum(item.nbytes for item in inputs):
+    result = node.outputs[0]
+    inputs = [None if value is None else editor.array(value) for value in node.inputs]
+    shape = tuple(size for size in known.dims(result) or () if isinstance(size, int))
+    array: Any = move(node, inputs, shape)
+    if array is None:
+        array = known.array(result)
+        if array is None:
+            return
+        if array.dtype.name not in INTEGERS:
+            _check_exact(node, array, inputs)
+    if array.nbytes > MAX_BYTES + sum(item.nbytes for item in inputs if item is not None):
         raise Skip("the result is larger than what it is computed from")
-    if array.dtype.name not in INTEGERS:
-        array = _exact_floats(node, array, inputs)
     editor.replace_by_constant(node, ir.Tensor(np.ascontiguousarray(array).reshape(np.shape(array))))
     editor.record_change(node, f"computed: {array.dtype.name}{list(array.shape)}")
 
 
-def _exact_floats(node: ir.Node, array: Any, inputs: list[Any]) -> Any:
-    """Floats that all runtimes compute alike. Raises Skip for others: contents have no sign of zero."""
-    if array.dtype.name not in FLOATS:
-        raise Skip(f"a result of {array.dtype.name} is not folded")
-    for item in inputs:
-        if item.dtype.name in FLOATS and not _is_plain(item):
-            raise Skip("an input has a negative zero, or is not finite")
-    if node.op_type in _MOVES:
-        return array + array.dtype.type(0)  # a zero is positive
+def _check_exact(node: ir.Node, array: Any, inputs: list[Any]) -> None:
+    """Raise Skip for floats that runtimes may compute differently. Contents do not have the sign of a zero."""
     if node.op_type not in _EXACT or array.dtype.name not in ("float32", "float64"):
         raise Skip(f"runtimes may round {node.op_type} in {array.dtype.name} differently")
     least = np.finfo(array.dtype).smallest_normal
-    if not np.isfinite(array).all() or (np.abs(array) < least).any():
-        raise Skip("a result is 0, smaller than normal numbers, or not finite")
-    return array
-
-
-def _is_plain(array: Any) -> bool:
-    wide = array.astype(np.float64)
-    return bool(np.isfinite(wide).all() and not np.signbit(wide[wide == 0]).any())
+    for item in (array, *(item for item in inputs if item is not None and item.dtype.name in FLOATS)):
+        if not np.isfinite(item).all() or (np.abs(item) < least).any():
+            raise Skip("a number is 0, smaller than normal numbers, or not finite")

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from shapeinf.expr import DimSize
 from shapeinf.lattice import Progression, TensorType
 from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.known_values import KnownValues
-from shapeinf.passes.no_effect import VIEWS, source_of
+from shapeinf.passes.no_effect import is_view, source_of
 from shapeinf.passes.remove_dead import remove_dead
-from shapeinf.passes.shape_operands import expand_target, reshape_target, slice_position
+from shapeinf.passes.shape_operands import expand_target, means_itself, reshape_target, slice_position
 from shapeinf.passes.types import bodies
 
 INTEGERS = frozenset(["bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))])
@@ -251,43 +250,43 @@ def _nothing(_: Folding, __: ir.Node) -> None:
 
 
 def _reshape(folding: Folding, node: ir.Node) -> None:
-    """A constant target: of the operand, or of the shape of the result where the node accepts all sizes."""
     known = folding.known
     if len(node.inputs) != 2:
         return
-    x, target, shape = known.dims(node.inputs[0]), known.elements(node.inputs[1]), known.dims(node.outputs[0])
+    x, target = known.dims(node.inputs[0]), known.elements(node.inputs[1])
+    if x is None or target is None:
+        return
+    if not folding.is_computed(node.inputs[1]):
+        _skip_view(folding, node)
+        return
     copies = node.attributes.get_int("allowzero", 0) == 0
-    numbers = None
-    if x is not None and folding.is_computed(node.inputs[1]):
-        if target is not None and (copies or 0 not in target):
-            numbers = reshape_target(x, target, known.least)
-        if numbers is None and shape is not None and node not in known.requiring and 0 not in shape:
-            numbers = reshape_target(x, shape, known.least, is_result=True)
+    if not means_itself(x, target, copies, known.least) or (not copies and 0 in target):
+        return
+    numbers = reshape_target(x, target, known.least)
     if numbers is not None:
         folding.replace_operand(node, 1, numbers, "shape")
-        if not copies and 0 in numbers:
-            del node.attributes["allowzero"]
-    elif shape is not None and 0 not in shape:
-        _skip_view(folding, node, shape)
+        if not copies:
+            node.attributes.pop("allowzero")
 
 
-def _skip_view(folding: Folding, node: ir.Node, shape: tuple[DimSize, ...]) -> None:
+def _skip_view(folding: Folding, node: ir.Node) -> None:
     """Make a Reshape of a view that nothing else reads one of the source of the view."""
-    view, known = node.inputs[0].producer() if node.inputs[0] is not None else None, folding.known
-    if view is None or view.domain != "" or view.op_type not in VIEWS or {node, view} & known.requiring:
+    known, before = folding.known, node.inputs[0]
+    view = None if before is None else before.producer()
+    if before is None or view is None or not is_view(view) or {node, view} & known.requiring:
         return
     source = view.inputs[0]
-    x = known.dims(source)
-    numbers = None if x is None else reshape_target(x, shape, known.least, is_result=True)
+    x, shape = known.dims(source), known.dims(node.outputs[0])
+    numbers = None if x is None or shape is None or 0 in shape else reshape_target(x, shape, known.least)
     if source is None or numbers is None:
         return
-    folding.editor.only_reader(view.outputs[0])
+    folding.editor.only_reader(before)
     folding.editor.check_visible(source.name, source.graph or folding.scope_of(node))
     folding.replace_operand(node, 1, numbers, "shape")
     folding.editor.set_input(node, 0, source)
     node.attributes.pop("allowzero", None)
     folding.editor.record_change(node, f"reads '{source.name}'")
-    folding.remove_unread(view.outputs)
+    folding.remove_unread([before])
 
 
 def _expand(folding: Folding, node: ir.Node) -> None:

@@ -19,6 +19,7 @@ from shapeinf.engine.session import rerun
 from shapeinf.expr import DimSize
 from shapeinf.lattice import PartialTensor, ShapeStore, TensorType
 from shapeinf.passes.outline import outline
+from shapeinf.passes.shape_operands import means_itself
 from shapeinf.passes.types import bodies as bodies_of
 from shapeinf.passes.types import values
 
@@ -31,8 +32,8 @@ class KnownValues:
 
     Args:
         types: by value; what loops and functions compute, which run several times, is not there.
-        requiring: the nodes that constrain sizes, or that inference reports an error or has no rule for. A model
-            without such a node may accept more sizes.
+        requiring: the nodes that constrain sizes, create an unknown, or that inference reports an error or has no
+            rule for. A model without such a node may accept more sizes.
         store: the constraints of the file alone.
     """
 
@@ -50,7 +51,17 @@ class KnownValues:
         types: dict[ir.Value, TensorType] = {}
         requiring: set[ir.Node] = set()
         watch.collect(model.graph, last, watch.numbers or list(last.numbers), types, requiring)
-        return cls(types, frozenset(requiring), store)
+        known = cls(types, frozenset(), store)
+        undecided = {value.producer() for value in types if known.is_undecided(value.producer())}
+        return attrs.evolve(known, requiring=frozenset(requiring | (undecided - {None})))
+
+    def is_undecided(self, node: ir.Node | None) -> bool:
+        """Whether a node is a Reshape whose target may mean something else at size 0."""
+        if node is None or node.op_type != "Reshape" or node.domain != "" or len(node.inputs) != 2:
+            return False
+        x, target = self.dims(node.inputs[0]), self.elements(node.inputs[1])
+        copies = node.attributes.get_int("allowzero", 0) == 0
+        return x is None or target is None or not means_itself(x, target, copies, self.least)
 
     def dims(self, value: ir.Value | None) -> tuple[DimSize, ...] | None:
         """The shape of a value; None where its rank is unknown."""
@@ -138,9 +149,11 @@ def _collect(
         known = inference.table.types[numbers[slots[value.name]]] if value.name in slots else None
         if isinstance(known, TensorType):
             types[value] = known
+    opened = {call.row for call in inference.open_calls}
     for index, node in nodes.items():
         notes = inference.node_diagnostics.get(index, ())
-        if not inference.compiled.step(index).operation.known or any(note.severity == "error" for note in notes):
+        known = inference.compiled.step(index).operation.known
+        if not known or index in opened or any(note.severity == "error" for note in notes):
             requiring.add(node)
 
 

@@ -8,16 +8,21 @@ import onnx_ir as ir
 
 from shapeinf.passes.known_values import KnownValues
 
-VIEWS = frozenset(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"])
+_VIEWS = frozenset(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"])
 """Operators whose output has the elements of the first input in the same order."""
 
-MAXVIEWS = 64
+MAX_VIEWS = 64
 """The most views in a row that are followed."""
+
+
+def is_view(node: ir.Node) -> bool:
+    """Whether the output of a node has the elements of its first input in the same order."""
+    return node.domain == "" and node.op_type in _VIEWS and bool(node.inputs)
 
 
 def source_of(node: ir.Node, known: KnownValues) -> ir.Value | None:
     """The value that a node returns, of the same shape; it is an input, or what an input is a view of."""
-    if node.op_type in VIEWS:
+    if is_view(node):
         return _viewed(node, known)
     returned = _RETURNED.get(node.op_type)
     return None if returned is None else returned(node, known)
@@ -28,8 +33,8 @@ def _viewed(node: ir.Node, known: KnownValues) -> ir.Value | None:
     shape = known.dims(node.outputs[0])
     found = None
     view: ir.Node | None = node
-    for _ in range(MAXVIEWS):
-        if view is None or view.domain != "" or view.op_type not in VIEWS or not view.inputs:
+    for _ in range(MAX_VIEWS):
+        if view is None or not is_view(view) or view in known.requiring:
             break
         source = view.inputs[0]
         if source is None or view.graph is not node.graph:
@@ -82,11 +87,48 @@ def _where(node: ir.Node, known: KnownValues) -> ir.Value | None:
     return _keeps_shape(node, known, 2) if truths and all(truth is False for truth in truths) else None
 
 
+def _product(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    """The other factor of a product with 1. No float changes: what is rounded is a float already."""
+    for index, other in ((0, 1), (1, 0)):
+        if _is_all(node, known, other, 1):
+            return _keeps_shape(node, known, index)
+    return None
+
+
+def _quotient(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    return _keeps_shape(node, known) if _is_all(node, known, 1, 1) else None
+
+
+def _sum(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    """The other addend of a sum of integers with 0. A sum of floats may change the sign of a zero."""
+    if (known.types[node.outputs[0]].dtype or "float").startswith(("float", "bfloat", "complex")):
+        return None
+    for index, other in ((0, 1), (1, 0)):
+        if _is_all(node, known, other, 0):
+            return _keeps_shape(node, known, index)
+    return None
+
+
+def _difference(node: ir.Node, known: KnownValues) -> ir.Value | None:
+    integers = not (known.types[node.outputs[0]].dtype or "float").startswith(("float", "bfloat", "complex"))
+    return _keeps_shape(node, known) if integers and _is_all(node, known, 1, 0) else None
+
+
+def _is_all(node: ir.Node, known: KnownValues, index: int, number: int) -> bool:
+    """Whether every element of an input is a number."""
+    elements = known.elements(node.inputs[index])
+    return bool(elements) and all(element == number for element in elements or ())
+
+
 _RETURNED: dict[str, Callable[[ir.Node, KnownValues], ir.Value | None]] = {
+    "Add": _sum,
     "Concat": _concat,
+    "Div": _quotient,
     "Expand": _expand,
+    "Mul": _product,
     "Pad": _pad,
     "Slice": _slice,
+    "Sub": _difference,
     "Tile": _expand,
     "Transpose": _transpose,
     "Where": _where,

@@ -15,14 +15,11 @@ Least = Callable[[DimSize], float]
 """The least number that a dim may be."""
 
 
-def reshape_target(
-    x: Sequence[DimSize], target: Sequence[object], least: Least, is_result: bool = False
-) -> list[int] | None:
-    """The target of a Reshape in which 0 copies a size.
+def reshape_target(x: Sequence[DimSize], target: Sequence[object], least: Least) -> list[int] | None:
+    """The target of a Reshape in which 0 copies a size, for one whose sizes mean themselves: see `means_itself`.
 
     A size that is that of the same axis of the input is 0. A single other one is -1, which fails where the rest is
-    empty: so the rest must have elements at every size, and the input as many as the target. In an operand, 0 copies a
-    size as well, so that a size that -1 stands for must be at least 1; unless `target` is the shape of the result.
+    empty: so the rest must have elements at every size, and the input as many as the target.
     """
     result: list[int] = []
     open_axes: list[int] = []
@@ -38,12 +35,25 @@ def reshape_target(
     if not open_axes:
         return result
     sizes = [size for size in target if isinstance(size, (int, Dimension))]
-    if len(open_axes) > 1 or any(isinstance(size, int) and size < 1 for size in sizes):
-        return None
     rest = [size for axis, size in enumerate(sizes) if axis != open_axes[0]]
-    is_exact = prod(x, start=1) == prod(sizes, start=1)
-    is_filled = all(least(size) >= 1 for size in (rest if is_result else sizes))
-    return result if is_exact and is_filled else None
+    if len(open_axes) > 1 or any(least(size) < 1 for size in rest):
+        return None
+    return result if prod(x, start=1) == prod(sizes, start=1) else None
+
+
+def means_itself(x: Sequence[DimSize], target: Sequence[object], zero_copies: bool, least: Least) -> bool:
+    """Whether every size in the target of a Reshape is the size of the result, also where it is 0.
+
+    Where `zero_copies`, a size of 0 stands for that of the same axis of the input. Otherwise it must not be next to -1.
+    """
+    for axis, size in enumerate(target):
+        if isinstance(size, Dimension):
+            same = axis < len(x) and x[axis] == size
+            if least(size) < (0 if same or not zero_copies else 1):
+                return False
+        elif type(size) is not int:
+            return False
+    return True
 
 
 def expand_target(x: Sequence[DimSize], target: Sequence[object]) -> list[int] | None:
