@@ -1,6 +1,6 @@
 """`deduplicate_nodes`: nodes of one scope with equal operator, attributes and inputs become one.
 
-Only operators of ONNX whose results are determined by their inputs. Small constants with equal contents are equal inputs.
+Only operators of ONNX whose results are determined by their inputs. Small constants with equal contents are equal.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _contents(value: ir.Value) -> Hashable:
 
 
 def _merge(editor: Editor, original: ir.Node, node: ir.Node) -> None:
-    """Make the readers of a node read an equal one before it. Raises Skip where the interface of the scope needs both."""
+    """Make the readers of a node read an equal one before it. Raises Skip where the scope needs both as outputs."""
     pairs = [(a, b) for a, b in zip(original.outputs, node.outputs, strict=True) if b.name]
     for kept, gone in pairs:
         editor.check_replaceable(gone, kept)

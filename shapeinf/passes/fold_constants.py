@@ -41,6 +41,8 @@ def _is_candidate(editor: Editor, node: ir.Node, known: KnownValues) -> bool:
     result = node.outputs[0]
     if result.is_graph_output() or node in known.requiring or editor.is_annotated(result):
         return False
+    if any(use.node in known.failing for use in result.uses()):
+        return False
     dims = known.dims(result)
     if dims is None or not all(isinstance(size, int) for size in dims):
         return False

@@ -25,11 +25,15 @@ from shapeinf.passes.types import bodies
 INTEGERS = frozenset(["bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))])
 """The element types whose contents become constants."""
 
+RESHAPE_WITH_OPERAND = 5
+"""The first opset in which the target of a Reshape is an operand."""
+
 MAX_BYTES = 1 << 12
 """Larger results stay computed: a file should not grow."""
 
 _PURE = frozenset(
-    ["Identity", "Shape", "Size", "Cast", "Transpose", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand"]
+    ("Abs", "Add", "Cast", "Exp", "Expand", "Flatten", "Identity", "Mul", "Neg", "Relu", "Reshape", "Shape")
+    + ("Sigmoid", "Size", "Sqrt", "Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze")
 )
 """Operators that fail for no contents of their data: only sizes, which inference knows, make them fail."""
 
@@ -59,6 +63,8 @@ class Folding:
         """Replace a node by a constant or by its input, or its operand by a constant, where that is proved."""
         if len(node.outputs) == 0 or node.outputs[0] not in self.known.types or not self._is_onnx(node):
             return
+        if node in self.known.failing:
+            return
         try:
             if self._replace_by_constant(node) or self._bypass(node):
                 return
@@ -87,7 +93,9 @@ class Folding:
         return True
 
     def _is_read(self, value: ir.Value) -> bool:
-        return bool(value.uses()) and not self.editor.is_annotated(value)
+        """Whether nodes read a value, none of which a constant shows to be wrong."""
+        readers = {use.node for use in value.uses()}
+        return bool(readers) and not readers & self.known.failing and not self.editor.is_annotated(value)
 
     def _bypass(self, node: ir.Node) -> bool:
         """Bypass a node that returns its input at every size."""
@@ -148,6 +156,21 @@ class Folding:
         self.editor.set_input(node, index, self.editor.constant_input(node, hint, np.asarray(numbers, dtype)))
         self.editor.record_change(node, f"its {hint} is {list(numbers)}")
         self.remove_unread([old])
+
+    def become_reshape(self, node: ir.Node, source: ir.Value, numbers: Sequence[int]) -> None:
+        """Make a view a Reshape of another value."""
+        uses = [(node, index) for index in range(len(node.inputs))]
+        self._check(self._dying(uses))
+        old = list(node.inputs)
+        node.op_type = "Reshape"
+        node.attributes.clear()
+        node.resize_inputs(2)
+        node.replace_input_with(0, source)
+        target = self.editor.constant_input(node, "shape", np.asarray(numbers, np.int64))
+        node.replace_input_with(1, target)
+        self.editor.record_change(node, f"is a Reshape of '{source.name}' to {list(numbers)}")
+        self.remove_unread(old)
+        self.editor.drop_unread(old)
 
     @staticmethod
     def scope_of(node: ir.Node) -> ir.Graph:
@@ -270,23 +293,21 @@ def _reshape(folding: Folding, node: ir.Node) -> None:
 
 
 def _skip_view(folding: Folding, node: ir.Node) -> None:
-    """Make a Reshape of a view that nothing else reads one of the source of the view."""
+    """Make a view of a view that nothing else reads a Reshape of the source of the first one."""
     known, before = folding.known, node.inputs[0]
     view = None if before is None else before.producer()
-    if before is None or view is None or not is_view(view) or {node, view} & known.requiring:
+    if before is None or view is None or {node, view} & known.requiring:
+        return
+    if not is_view(node, known) or not is_view(view, known) or view.op_type == "Identity":
         return
     source = view.inputs[0]
     x, shape = known.dims(source), known.dims(node.outputs[0])
     numbers = None if x is None or shape is None or 0 in shape else reshape_target(x, shape, known.least)
-    if source is None or numbers is None:
+    if source is None or numbers is None or folding.editor.opset < RESHAPE_WITH_OPERAND:
         return
     folding.editor.only_reader(before)
     folding.editor.check_visible(source.name, source.graph or folding.scope_of(node))
-    folding.replace_operand(node, 1, numbers, "shape")
-    folding.editor.set_input(node, 0, source)
-    node.attributes.pop("allowzero", None)
-    folding.editor.record_change(node, f"reads '{source.name}'")
-    folding.remove_unread([before])
+    folding.become_reshape(node, source, numbers)
 
 
 def _expand(folding: Folding, node: ir.Node) -> None:
@@ -333,5 +354,13 @@ def _positions(
     return known if len(known) == len(numbers) else None
 
 
-_OPERANDS = {"Reshape": _reshape, "Expand": _expand, "Slice": _slice}
+_OPERANDS = {
+    "Expand": _expand,
+    "Flatten": _skip_view,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "Squeeze": _skip_view,
+    "Transpose": _skip_view,
+    "Unsqueeze": _skip_view,
+}
 """What finds a constant operand, by operator."""

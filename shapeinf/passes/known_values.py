@@ -7,7 +7,7 @@ never from a constraint of a reader. So a reader whose operand is replaced still
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 import onnx_ir as ir
@@ -23,8 +23,6 @@ from shapeinf.passes.shape_operands import means_itself
 from shapeinf.passes.types import bodies as bodies_of
 from shapeinf.passes.types import values
 
-_Numbers = list[int]
-
 
 @attrs.frozen
 class KnownValues:
@@ -34,11 +32,14 @@ class KnownValues:
         types: by value; what loops and functions compute, which run several times, is not there.
         requiring: the nodes that constrain sizes, create an unknown, or that inference reports an error or has no
             rule for. A model without such a node may accept more sizes.
+        failing: the nodes that inference reports a contradiction of. Where a constant shows it too, a runtime may refuse
+            to load the model, although the node may never run.
         store: the constraints of the file alone.
     """
 
     types: Mapping[ir.Value, TensorType]
     requiring: frozenset[ir.Node]
+    failing: frozenset[ir.Node]
     store: ShapeStore
 
     @classmethod
@@ -48,16 +49,16 @@ class KnownValues:
         watch = _Watch()
         store = first.initial_store
         last = rerun(first, store.copy(), watch.begin, assume=False)
-        types: dict[ir.Value, TensorType] = {}
-        requiring: set[ir.Node] = set()
-        watch.collect(model.graph, last, watch.numbers or list(last.numbers), types, requiring)
-        known = cls(types, frozenset(), store)
-        undecided = {value.producer() for value in types if known.is_undecided(value.producer())}
-        return attrs.evolve(known, requiring=frozenset(requiring | (undecided - {None})))
+        found = _Found()
+        watch.collect(model.graph, last, found)
+        known = cls(found.types, frozenset(), frozenset(found.failing), store)
+        nodes = {producer for value in found.types if (producer := value.producer()) is not None}
+        undecided = {node for node in nodes if known.is_undecided(node)}
+        return attrs.evolve(known, requiring=frozenset(found.requiring | undecided))
 
-    def is_undecided(self, node: ir.Node | None) -> bool:
+    def is_undecided(self, node: ir.Node) -> bool:
         """Whether a node is a Reshape whose target may mean something else at size 0."""
-        if node is None or node.op_type != "Reshape" or node.domain != "" or len(node.inputs) != 2:
+        if node.op_type != "Reshape" or node.domain != "" or len(node.inputs) != 2:
             return False
         x, target = self.dims(node.inputs[0]), self.elements(node.inputs[1])
         copies = node.attributes.get_int("allowzero", 0) == 0
@@ -83,11 +84,52 @@ class KnownValues:
         return self.store.bounds(size)[0]
 
 
+@attrs.define
+class _Found:
+    """What is known of the graphs that were visited."""
+
+    types: dict[ir.Value, TensorType] = attrs.Factory(dict)
+    requiring: set[ir.Node] = attrs.Factory(set)
+    failing: set[ir.Node] = attrs.Factory(set)
+
+    def add(self, graph: ir.Graph, inference: Inference, numbers: Sequence[int], nodes: Mapping[int, ir.Node]) -> None:
+        """Add the types of the values of one graph, and its nodes with errors, unknowns, or without rules."""
+        slots = inference.compiled.slots
+        for value in values(graph):
+            known = inference.table.types[numbers[slots[value.name]]] if value.name in slots else None
+            if isinstance(known, TensorType):
+                self.types[value] = known
+        opened = {call.row for call in inference.open_calls}
+        for index, node in nodes.items():
+            if any(note.code not in _UNKNOWN for note in inference.node_diagnostics.get(index, ())):
+                self.failing.add(node)
+            if index in opened or node in self.failing or not inference.compiled.step(index).operation.known:
+                self.requiring.add(node)
+
+    def add_bodies(self, node: ir.Node, bodies: Mapping[str, Inference]) -> None:
+        """Add the branches of an If, each of which runs at most once, and the constants of other bodies."""
+        for name, inference in bodies.items():
+            attribute = node.attributes.get(name)
+            if attribute is None or attribute.type != ir.AttributeType.GRAPH:
+                continue
+            graph, inside = attribute.as_graph(), _Found()
+            nodes = _rows(graph, inference)
+            inside.add(graph, inference, inference.numbers, nodes)
+            inside.requiring.update(_constraining(inference, nodes))
+            for index, inner in inference.children.items():
+                if index in nodes:
+                    inside.add_bodies(nodes[index], inner)
+            once = node.op_type == "If" and node.domain == ""
+            self.types.update({v: known for v, known in inside.types.items() if once or _is_computed_once(v)})
+            self.requiring |= inside.requiring
+            self.failing |= inside.failing
+
+
 class _Watch:
     """Follows the nodes of one inference: which of them add constraints, and the types when all have run once."""
 
     def __init__(self) -> None:
-        self.numbers: _Numbers = []
+        self._numbers: list[int] = []
         self._requiring: set[int] = set()
         self._children: dict[int, dict[str, Inference]] = {}
         self._version = 0
@@ -101,26 +143,23 @@ class _Watch:
                 self._version = inference.store.version
                 self._requiring.add(done - 1)
             if done == total:  # nodes may run again, with what later ones require
-                self.numbers = list(inference.numbers)
+                self._numbers = list(inference.numbers)
                 self._children = dict(inference.children)
 
         inference.progress = follow
 
-    def collect(
-        self,
-        graph: ir.Graph,
-        inference: Inference,
-        numbers: _Numbers,
-        types: dict[ir.Value, TensorType],
-        requiring: set[ir.Node],
-    ) -> None:
+    def collect(self, graph: ir.Graph, inference: Inference, found: _Found) -> None:
         """Add what is known of the main graph."""
         nodes = _rows(graph, inference)
-        requiring.update(nodes[index] for index in self._requiring if index in nodes)
-        _collect(graph, inference, numbers, types, requiring, nodes)
+        found.add(graph, inference, self._numbers or inference.numbers, nodes)
+        found.requiring.update(nodes[index] for index in self._requiring if index in nodes)
         for index, bodies in self._children.items():
             if index in nodes:
-                _collect_bodies(nodes[index], bodies, types, requiring)
+                found.add_bodies(nodes[index], bodies)
+
+
+_UNKNOWN = frozenset(["S201", "S202"])
+"""The codes of diagnostics that report what is unknown."""
 
 
 def _rows(graph: ir.Graph, inference: Inference) -> dict[int, ir.Node]:
@@ -133,48 +172,6 @@ def _rows(graph: ir.Graph, inference: Inference) -> dict[int, ir.Node]:
             if index is not None:
                 result[index] = node
     return result
-
-
-def _collect(
-    graph: ir.Graph,
-    inference: Inference,
-    numbers: _Numbers,
-    types: dict[ir.Value, TensorType],
-    requiring: set[ir.Node],
-    nodes: Mapping[int, ir.Node],
-) -> None:
-    """Add the types of the values of one graph, and its nodes with errors or without rules."""
-    slots = inference.compiled.slots
-    for value in values(graph):
-        known = inference.table.types[numbers[slots[value.name]]] if value.name in slots else None
-        if isinstance(known, TensorType):
-            types[value] = known
-    opened = {call.row for call in inference.open_calls}
-    for index, node in nodes.items():
-        notes = inference.node_diagnostics.get(index, ())
-        known = inference.compiled.step(index).operation.known
-        if not known or index in opened or any(note.severity == "error" for note in notes):
-            requiring.add(node)
-
-
-def _collect_bodies(
-    node: ir.Node, bodies: Mapping[str, Inference], types: dict[ir.Value, TensorType], requiring: set[ir.Node]
-) -> None:
-    """Add what is known in the branches of an If, each of which runs at most once, and the constants of other bodies."""
-    for name, inference in bodies.items():
-        attribute = node.attributes.get(name)
-        if attribute is None or attribute.type != ir.AttributeType.GRAPH:
-            continue
-        graph = attribute.as_graph()
-        nodes = _rows(graph, inference)
-        found: dict[ir.Value, TensorType] = {}
-        _collect(graph, inference, list(inference.numbers), found, requiring, nodes)
-        requiring.update(_constraining(inference, nodes))
-        for index, inner in inference.children.items():
-            if index in nodes:
-                _collect_bodies(nodes[index], inner, found, requiring)
-        once = node.op_type == "If" and node.domain == ""
-        types.update(found if once else {value: known for value, known in found.items() if _is_computed_once(value)})
 
 
 def _is_computed_once(value: ir.Value) -> bool:

@@ -15,14 +15,25 @@ MAX_VIEWS = 64
 """The most views in a row that are followed."""
 
 
-def is_view(node: ir.Node) -> bool:
+def is_view(node: ir.Node, known: KnownValues) -> bool:
     """Whether the output of a node has the elements of its first input in the same order."""
-    return node.domain == "" and node.op_type in _VIEWS and bool(node.inputs)
+    if node.domain != "" or not node.inputs:
+        return False
+    return node.op_type in _VIEWS or (node.op_type == "Transpose" and _moves_units(node, known))
+
+
+def _moves_units(node: ir.Node, known: KnownValues) -> bool:
+    """Whether a Transpose leaves the axes in order, apart from those of size 1."""
+    x, perm = known.dims(node.inputs[0]), node.attributes.get_ints("perm", None)
+    if x is None or perm is None or sorted(perm) != list(range(len(x))):
+        return False
+    others = [axis for axis in perm if x[axis] != 1]
+    return others == sorted(others)
 
 
 def source_of(node: ir.Node, known: KnownValues) -> ir.Value | None:
     """The value that a node returns, of the same shape; it is an input, or what an input is a view of."""
-    if is_view(node):
+    if is_view(node, known):
         return _viewed(node, known)
     returned = _RETURNED.get(node.op_type)
     return None if returned is None else returned(node, known)
@@ -34,7 +45,7 @@ def _viewed(node: ir.Node, known: KnownValues) -> ir.Value | None:
     found = None
     view: ir.Node | None = node
     for _ in range(MAX_VIEWS):
-        if view is None or not is_view(view) or view in known.requiring:
+        if view is None or not is_view(view, known) or view in known.requiring:
             break
         source = view.inputs[0]
         if source is None or view.graph is not node.graph:
@@ -63,11 +74,6 @@ def _slice(node: ir.Node, known: KnownValues) -> ir.Value | None:
         if steps is None or any(step != 1 for step in steps):
             return None
     return _keeps_shape(node, known)
-
-
-def _transpose(node: ir.Node, known: KnownValues) -> ir.Value | None:
-    perm = node.attributes.get_ints("perm", None)
-    return node.inputs[0] if perm is not None and list(perm) == list(range(len(perm))) else None
 
 
 def _concat(node: ir.Node, known: KnownValues) -> ir.Value | None:
@@ -130,7 +136,6 @@ _RETURNED: dict[str, Callable[[ir.Node, KnownValues], ir.Value | None]] = {
     "Slice": _slice,
     "Sub": _difference,
     "Tile": _expand,
-    "Transpose": _transpose,
     "Where": _where,
 }
 """What finds the input that a node returns, by operator."""
