@@ -66,7 +66,7 @@ def _attribute(attribute: ir.Attr) -> Hashable:
     """The contents of an attribute, or the attribute of a function that it refers to."""
     if attribute.is_ref():
         return attribute.ref_attr_name, attribute.type
-    return ir.serde.serialize_attribute(attribute).SerializeToString(deterministic=True)
+    return bytes(ir.serde.serialize_attribute(attribute).SerializeToString(deterministic=True))
 
 
 def _input_key(editor: Editor, value: ir.Value, constants: dict[ir.Value, Hashable]) -> Hashable:
@@ -92,9 +92,9 @@ def _contents(value: ir.Value) -> Hashable:
 def _merge(editor: Editor, original: ir.Node, node: ir.Node) -> None:
     """Make the readers of a node read an equal one before it. Raises Skip where the scope needs both as outputs."""
     pairs = [(a, b) for a, b in zip(original.outputs, node.outputs, strict=True) if b.name]
-    for kept, gone in pairs:
-        editor.check_replaceable(gone, kept)
-    for kept, gone in pairs:
-        editor.replace_value(gone, kept)
+    for equal, gone in pairs:
+        editor.check_replaceable(gone, equal)
+    for equal, gone in pairs:
+        editor.replace_value(gone, equal)
     editor.remove(node)
     editor.record_change(node, f"is {original.op_type} '{original.name or original.outputs[0].name}'")

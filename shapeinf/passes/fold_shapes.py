@@ -32,8 +32,8 @@ MAX_BYTES = 1 << 12
 """Larger results stay computed: a file should not grow."""
 
 _PURE = frozenset(
-    ("Abs", "Add", "Cast", "Exp", "Expand", "Flatten", "Identity", "Mul", "Neg", "Relu", "Reshape", "Shape")
-    + ("Sigmoid", "Size", "Sqrt", "Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze")
+    "Abs Add Cast Exp Expand Flatten Identity Mul Neg Relu Reshape Shape Sigmoid Size Sqrt Squeeze Sub Tanh Transpose "
+    "Unsqueeze".split()
 )
 """Operators that fail for no contents of their data: only sizes, which inference knows, make them fail."""
 

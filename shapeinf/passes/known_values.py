@@ -8,8 +8,10 @@ never from a constraint of a reader. So a reader whose operand is replaced still
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
+import numpy.typing as npt
 import onnx_ir as ir
 
 from shapeinf.api import infer_shapes
@@ -32,8 +34,8 @@ class KnownValues:
         types: by value; what loops and functions compute, which run several times, is not there.
         requiring: the nodes that constrain sizes, create an unknown, or that inference reports an error or has no
             rule for. A model without such a node may accept more sizes.
-        failing: the nodes that inference reports a contradiction of. Where a constant shows it too, a runtime may refuse
-            to load the model, although the node may never run.
+        failing: the nodes that inference reports a contradiction of. Where a constant shows it too, a runtime may
+            refuse to load the model, although the node may never run.
         store: the constraints of the file alone.
     """
 
@@ -49,12 +51,12 @@ class KnownValues:
         watch = _Watch()
         store = first.initial_store
         last = rerun(first, store.copy(), watch.begin, assume=False)
-        found = _Found()
-        watch.collect(model.graph, last, found)
-        known = cls(found.types, frozenset(), frozenset(found.failing), store)
-        nodes = {producer for value in found.types if (producer := value.producer()) is not None}
+        facts = _Facts()
+        watch.collect(model.graph, last, facts)
+        known = cls(facts.types, frozenset(), frozenset(facts.failing), store)
+        nodes = {producer for value in facts.types if (producer := value.producer()) is not None}
         undecided = {node for node in nodes if known.is_undecided(node)}
-        return attrs.evolve(known, requiring=frozenset(found.requiring | undecided))
+        return attrs.evolve(known, requiring=frozenset(facts.requiring | undecided))
 
     def is_undecided(self, node: ir.Node) -> bool:
         """Whether a node is a Reshape whose target may mean something else at size 0."""
@@ -74,7 +76,7 @@ class KnownValues:
         known = None if value is None else self.types.get(value)
         return None if known is None else known.elements
 
-    def array(self, value: ir.Value | None) -> object | None:
+    def array(self, value: ir.Value | None) -> npt.NDArray[Any] | None:
         """The contents of a value as an array, where all are numbers; else None."""
         known = None if value is None else self.types.get(value)
         return known.array() if isinstance(known, PartialTensor) else None
@@ -85,7 +87,7 @@ class KnownValues:
 
 
 @attrs.define
-class _Found:
+class _Facts:
     """What is known of the graphs that were visited."""
 
     types: dict[ir.Value, TensorType] = attrs.Factory(dict)
@@ -112,7 +114,7 @@ class _Found:
             attribute = node.attributes.get(name)
             if attribute is None or attribute.type != ir.AttributeType.GRAPH:
                 continue
-            graph, inside = attribute.as_graph(), _Found()
+            graph, inside = attribute.as_graph(), _Facts()
             nodes = _rows(graph, inference)
             inside.add(graph, inference, inference.numbers, nodes)
             inside.requiring.update(_constraining(inference, nodes))
@@ -148,14 +150,14 @@ class _Watch:
 
         inference.progress = follow
 
-    def collect(self, graph: ir.Graph, inference: Inference, found: _Found) -> None:
+    def collect(self, graph: ir.Graph, inference: Inference, facts: _Facts) -> None:
         """Add what is known of the main graph."""
         nodes = _rows(graph, inference)
-        found.add(graph, inference, self._numbers or inference.numbers, nodes)
-        found.requiring.update(nodes[index] for index in self._requiring if index in nodes)
+        facts.add(graph, inference, self._numbers or inference.numbers, nodes)
+        facts.requiring.update(nodes[index] for index in self._requiring if index in nodes)
         for index, bodies in self._children.items():
             if index in nodes:
-                found.add_bodies(nodes[index], bodies)
+                facts.add_bodies(nodes[index], bodies)
 
 
 _UNKNOWN = frozenset(["S201", "S202"])

@@ -42,7 +42,7 @@ def source_of(node: ir.Node, known: KnownValues) -> ir.Value | None:
 def _viewed(node: ir.Node, known: KnownValues) -> ir.Value | None:
     """The furthest value with the shape of the output of a view that nothing but views lies between."""
     shape = known.dims(node.outputs[0])
-    found = None
+    furthest = None
     view: ir.Node | None = node
     for _ in range(MAX_VIEWS):
         if view is None or not is_view(view, known) or view in known.requiring:
@@ -51,9 +51,9 @@ def _viewed(node: ir.Node, known: KnownValues) -> ir.Value | None:
         if source is None or view.graph is not node.graph:
             break
         if shape is not None and known.dims(source) == shape:
-            found = source
+            furthest = source
         view = source.producer()
-    return found
+    return furthest
 
 
 def _keeps_shape(node: ir.Node, known: KnownValues, index: int = 0) -> ir.Value | None:

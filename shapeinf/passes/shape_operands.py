@@ -1,7 +1,7 @@
-"""Constants that mean the same as a computed operand of sizes: the target of a Reshape, the ends of a Slice, and so on.
+"""Constants that mean the same as a computed operand of sizes: the target of a Reshape, the ends of a Slice.
 
-Each function takes the dims of the data and the elements of the operand, and returns numbers with which the node has the
-same result at every size, and fails at the same sizes; None where there are none.
+Each function takes the dims of the data and the elements of the operand, and returns numbers with which the node has
+the same result at every size, and fails at the same sizes; None where there are none.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def expand_target(x: Sequence[DimSize], target: Sequence[object]) -> list[int] |
 def slice_position(size: DimSize, position: object, last: int, least: Least) -> int | None:
     """A start or end of a Slice with a positive step; `last` is the largest number of its type.
 
-    A position at or behind the end of the axis is the largest number. One that is k before the end is -k, where the axis
-    has at least k elements: otherwise the position would be negative itself.
+    A position at or behind the end of the axis is the largest number. One that is k before the end is -k, where the
+    axis has at least k elements: otherwise the position would be negative itself.
     """
     if type(position) is int:
         return position

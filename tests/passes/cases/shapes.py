@@ -34,6 +34,11 @@ ROWS = "s = Shape(x) n = Gather<axis = 0>(s, i) u = Unsqueeze(n, zero)"
 NUMBERS = {"i": SCALAR, "zero": whole(0)}
 SPLIT = {**NUMBERS, "k": whole(3, 1)}
 
+TWO_BRANCHES = (
+    "{0} = If (p) <then_branch = {1} () => (float[N,3] {2}) {{ {2} = Neg(x) }}, "
+    "else_branch = {3} () => (float[N,3] {4}) {{ {4} = Exp(x) }}> "
+)
+
 RESHAPES = [
     case(
         "fold_shapes",
@@ -564,9 +569,9 @@ EQUAL = [
         "deduplicate_nodes",
         "nodes-with-bodies",
         graph(
-            "a = If (p) <then_branch = t () => (float[N,3] c) { c = Neg(x) }, else_branch = e () => (float[N,3] d) { d = Exp(x) }> "
-            "b = If (p) <then_branch = f () => (float[N,3] g) { g = Neg(x) }, else_branch = h () => (float[N,3] i) { i = Exp(x) }> "
-            "y = Add(a, b)",
+            TWO_BRANCHES.format("a", "t", "c", "e", "d")
+            + TWO_BRANCHES.format("b", "f", "h", "k", "l")
+            + "y = Add(a, b)",
             "bool p, float[N,3] x",
         ),
         None,
