@@ -17,7 +17,7 @@ import onnx_ir as ir
 from shapeinf.lattice import Progression, TensorType
 from shapeinf.passes.editor import Editor, Skip
 from shapeinf.passes.known_values import KnownValues
-from shapeinf.passes.no_effect import is_view, source_of
+from shapeinf.passes.no_effect import VIEWS, is_view, source_of
 from shapeinf.passes.remove_dead import remove_dead
 from shapeinf.passes.shape_operands import expand_target, means_itself, reshape_target, slice_position
 from shapeinf.passes.types import bodies
@@ -31,10 +31,10 @@ RESHAPE_WITH_OPERAND = 5
 MAX_BYTES = 1 << 12
 """Larger results stay computed: a file should not grow."""
 
-_PURE = frozenset(
-    "Abs Add Cast Exp Expand Flatten Identity Mul Neg Relu Reshape Shape Sigmoid Size Sqrt Squeeze Sub Tanh Transpose "
-    "Unsqueeze".split()
-)
+_PURE = VIEWS | {
+    *("Abs", "Add", "Cast", "Exp", "Expand", "Mul", "Neg", "Relu", "Shape", "Sigmoid", "Size", "Sqrt", "Sub"),
+    *("Tanh", "Transpose"),
+}
 """Operators that fail for no contents of their data: only sizes, which inference knows, make them fail."""
 
 

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from shapeinf.passes.known_values import KnownValues
 
-_VIEWS = frozenset(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"])
+VIEWS = frozenset(["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"])
 """Operators whose output has the elements of the first input in the same order."""
 
 MAX_VIEWS = 64
@@ -19,7 +19,7 @@ def is_view(node: ir.Node, known: KnownValues) -> bool:
     """Whether the output of a node has the elements of its first input in the same order."""
     if node.domain != "" or not node.inputs:
         return False
-    return node.op_type in _VIEWS or (node.op_type == "Transpose" and _moves_units(node, known))
+    return node.op_type in VIEWS or (node.op_type == "Transpose" and _moves_units(node, known))
 
 
 def _moves_units(node: ir.Node, known: KnownValues) -> bool:

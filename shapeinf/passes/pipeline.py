@@ -40,11 +40,11 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             fuse_bias_add,
             fuse_bn,
             bn_to_conv,
+            remove_dead,
             fold_shapes,
             fold_constants,
             merge_nodes,
             deduplicate_nodes,
-            remove_dead,
             split_parameters,
             deduplicate,
         )
