@@ -24,7 +24,7 @@ _EXACT = frozenset(["Abs", "Add", "ConstantOfShape", "Div", "Expand", "Mul", "Ne
 
 def fold_constants(editor: Editor) -> None:
     """Fold in order, so that a folded node is a constant for the next one."""
-    known = KnownValues.infer(editor.model)
+    known = KnownValues.of(editor)
     for scope in list(editor.scopes()):
         for node in list(scope):
             if _is_candidate(editor, node, known):

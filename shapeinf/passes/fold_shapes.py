@@ -43,7 +43,7 @@ def fold_shapes(editor: Editor) -> None:
     remove_dead(editor)
     if editor.changes:
         return
-    folding = Folding(editor, KnownValues.infer(editor.model))
+    folding = Folding(editor, KnownValues.of(editor))
     for scope in list(editor.scopes()):
         for node in reversed(list(scope)):
             if node.graph is not None:

@@ -14,12 +14,14 @@ import attrs
 import numpy.typing as npt
 import onnx_ir as ir
 
-from shapeinf.api import infer_shapes
+from shapeinf.api import as_graph, infer_shapes
 from shapeinf.constraints.common import new_constraints
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.expr import DimSize
+from shapeinf.inputs.options import DEFAULT_OPTIONS, without_defaults
 from shapeinf.lattice import PartialTensor, ShapeStore, TensorType
+from shapeinf.passes.editor import OVERRIDABLE_SINCE, Editor
 from shapeinf.passes.outline import outline
 from shapeinf.passes.shape_operands import means_itself
 from shapeinf.passes.types import bodies as bodies_of
@@ -45,9 +47,20 @@ class KnownValues:
     store: ShapeStore
 
     @classmethod
+    def of(cls, editor: Editor) -> KnownValues:
+        """What is known of the model of a pass that has changed nothing yet; it is inferred once for all passes."""
+        known = editor.types.derived.get(cls)
+        if not isinstance(known, cls):
+            known = editor.types.derived[cls] = cls.infer(editor.model)
+        return known
+
+    @classmethod
     def infer(cls, model: ir.Model) -> KnownValues:
-        """Infer a model. Raises what `infer_shapes` raises."""
-        first = infer_shapes(outline(model), declared="ignore", min_dim=0).engine.inference
+        """Infer a model, in which a caller may override the default of an input. Raises what `infer_shapes` raises."""
+        graph = as_graph(outline(model), DEFAULT_OPTIONS)
+        if model.ir_version >= OVERRIDABLE_SINCE:
+            graph = without_defaults(graph, graph.inputs)
+        first = infer_shapes(graph, declared="ignore", min_dim=0).engine.inference
         watch = _Watch()
         store = first.initial_store
         last = rerun(first, store.copy(), watch.begin, assume=False)

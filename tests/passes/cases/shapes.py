@@ -173,6 +173,14 @@ SIZES = [
         "Concat Gather Shape Unsqueeze",
         {**NUMBERS, "one": whole(1)},
     ),
+    case(
+        "fold_shapes",
+        "overridable",
+        graph("t = Add(k, one) y = Tile(x, t)", outputs="float[M,K] y"),
+        None,
+        {"k": whole(0, 1), "one": whole(1)},
+        options={"overridable": ["k"]},
+    ),
     # A node that fails at a size is kept: an odd number of elements has no two equal parts.
     case(
         "fold_shapes",
