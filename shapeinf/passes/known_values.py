@@ -64,12 +64,12 @@ class KnownValues:
         watch = _Watch()
         store = first.initial_store
         last = rerun(first, store.copy(), watch.begin, assume=False)
-        facts = _Facts()
-        watch.collect(model.graph, last, facts)
-        known = cls(facts.types, frozenset(), frozenset(facts.failing), store)
-        nodes = {producer for value in facts.types if (producer := value.producer()) is not None}
+        collected = _Collected()
+        watch.collect(model.graph, last, collected)
+        known = cls(collected.types, frozenset(), frozenset(collected.failing), store)
+        nodes = {producer for value in collected.types if (producer := value.producer()) is not None}
         undecided = {node for node in nodes if known.is_undecided(node)}
-        return attrs.evolve(known, requiring=frozenset(facts.requiring | undecided))
+        return attrs.evolve(known, requiring=frozenset(collected.requiring | undecided))
 
     def is_undecided(self, node: ir.Node) -> bool:
         """Whether a node is a Reshape whose target may mean something else at size 0."""
@@ -100,7 +100,7 @@ class KnownValues:
 
 
 @attrs.define
-class _Facts:
+class _Collected:
     """What is known of the graphs that were visited."""
 
     types: dict[ir.Value, TensorType] = attrs.Factory(dict)
@@ -127,7 +127,7 @@ class _Facts:
             attribute = node.attributes.get(name)
             if attribute is None or attribute.type != ir.AttributeType.GRAPH:
                 continue
-            graph, inside = attribute.as_graph(), _Facts()
+            graph, inside = attribute.as_graph(), _Collected()
             nodes = _rows(graph, inference)
             inside.add(graph, inference, inference.numbers, nodes)
             inside.requiring.update(_constraining(inference, nodes))
@@ -163,14 +163,14 @@ class _Watch:
 
         inference.progress = follow
 
-    def collect(self, graph: ir.Graph, inference: Inference, facts: _Facts) -> None:
+    def collect(self, graph: ir.Graph, inference: Inference, collected: _Collected) -> None:
         """Add what is known of the main graph."""
         nodes = _rows(graph, inference)
-        facts.add(graph, inference, self._numbers or inference.numbers, nodes)
-        facts.requiring.update(nodes[index] for index in self._requiring if index in nodes)
+        collected.add(graph, inference, self._numbers or inference.numbers, nodes)
+        collected.requiring.update(nodes[index] for index in self._requiring if index in nodes)
         for index, bodies in self._children.items():
             if index in nodes:
-                facts.add_bodies(nodes[index], bodies)
+                collected.add_bodies(nodes[index], bodies)
 
 
 _UNKNOWN = frozenset(["S201", "S202"])
