@@ -56,6 +56,7 @@ ORDER = (
     "expressions",
     "edit",
     "checks",
+    "deployment",
     "runtime",
     "testing",
     "pytest_plugin",

@@ -7,7 +7,8 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.config import CheckConfig, find_project_file, load_check_config, read_check_config
 from shapeinf.checks.many import CheckReport, DeploymentCheck, ModelCheck, ModelChecker, check_files
 from shapeinf.checks.model_paths import ModelPaths, find_models
-from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
+from shapeinf.checks.profile import check_profile
+from shapeinf.checks.profile_files import PROFILE_FORMS, Profile, ProfileForm, parse_shapes, profile_text, read_profiles
 from shapeinf.checks.registry import CHECKS, Check
 from shapeinf.checks.resize import check_resize
 from shapeinf.checks.run_time_sizes import check_run_time_sizes
@@ -19,6 +20,7 @@ _CHECK_MODULES = (axes, declarations, dim_names, files, guards, operators, reque
 
 __all__ = [
     "CHECKS",
+    "PROFILE_FORMS",
     "Baseline",
     "Check",
     "CheckConfig",
@@ -30,6 +32,7 @@ __all__ = [
     "ModelChecker",
     "ModelPaths",
     "Profile",
+    "ProfileForm",
     "Selection",
     "ServingConfig",
     "check",
@@ -43,6 +46,7 @@ __all__ = [
     "find_project_file",
     "load_check_config",
     "parse_shapes",
+    "profile_text",
     "read_baseline",
     "read_check_config",
     "read_profiles",

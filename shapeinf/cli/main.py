@@ -76,6 +76,13 @@ GROUPS = {
             "clean model.onnx -o clean.onnx",
         ),
     },
+    "Deploy a model": {
+        "profile": Entry(
+            "profile.profile_command",
+            "Write optimization profiles of TensorRT.",
+            "profile model.onnx --dim batch=1..8 --opt batch=4 --format trtexec",
+        ),
+    },
     "Memory and cost": {
         "memory": Entry(
             "memory.memory_command",
