@@ -82,6 +82,11 @@ GROUPS = {
             "Write optimization profiles of TensorRT.",
             "profile model.onnx --dim batch=1..8 --opt batch=4 --format trtexec",
         ),
+        "triton": Entry(
+            "triton.triton_command",
+            "Write a serving config of Triton.",
+            "triton model.onnx --max-batch 8 -o config.pbtxt",
+        ),
     },
     "Memory and cost": {
         "memory": Entry(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,6 +31,7 @@ from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 
 if TYPE_CHECKING:
+    from shapeinf.contract.stored import StoredContract
     from shapeinf.contract.traced import Trace
 
 STEPS_PER_RUN = 1000
@@ -140,6 +142,27 @@ class Contract:
     def __deepcopy__(self, memo: object) -> Contract:
         """Itself."""
         return self
+
+    @property
+    def inference(self) -> Inference:
+        """The inference that the contract is of. Internal: any release may change it."""
+        return self._inference
+
+    @property
+    def labels(self) -> Mapping[Dimension, str]:
+        """The symbols of the inputs, with the names that users bind them by. Internal, as `inference`."""
+        return self._reader.labels
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> StoredContract:
+        """The contract that a model file states, or the JSON file beside a model, read without an inference.
+
+        It has the preconditions; it does not answer "yes", and says if the model was changed since it was stored.
+        Raises ModelError for a file without a contract, or with a malformed one.
+        """
+        from shapeinf.contract.stored import load_contract
+
+        return load_contract(path)
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes of dims; names that are no identifiers go into the mapping.
