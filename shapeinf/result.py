@@ -405,8 +405,8 @@ class Result:
         the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others
         that are compared. The result is what both files need. Everything else of the model stays.
 
-        `contract` stores the contract for `Contract.load`: in the metadata of an ONNX model, for other formats in a JSON
-        file beside the target, whose name ends in `.contract.json`.
+        `contract` stores the contract for `Contract.load`: in the metadata of an ONNX model, for other formats in a
+        JSON file beside the target, whose name ends in `.contract.json`.
 
         Warns (MissingDataWarning) where files with weights do not exist. Raises ModelError where these cannot be
         referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for

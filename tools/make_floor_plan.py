@@ -47,6 +47,7 @@ ORDER = (
     "explain",
     "program",
     "contract",
+    "codegen",
     "guards",
     "memory",
     "cost",

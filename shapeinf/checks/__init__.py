@@ -1,6 +1,16 @@
 """Checks of a model: the declarations of its file, or a deployment, against what its graph computes."""
 
-from shapeinf.checks import axes, declarations, dim_names, files, guards, operators, requested_ranges, sizes
+from shapeinf.checks import (
+    axes,
+    declarations,
+    dim_names,
+    files,
+    guards,
+    operators,
+    requested_ranges,
+    sizes,
+    stored_contract,
+)
 from shapeinf.checks.api import check
 from shapeinf.checks.baseline import Baseline, KnownDiagnostic, read_baseline
 from shapeinf.checks.checked_model import CheckedModel
@@ -15,7 +25,17 @@ from shapeinf.checks.run_time_sizes import check_run_time_sizes
 from shapeinf.checks.selection import Selection, check_selectors
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
 
-_CHECK_MODULES = (axes, declarations, dim_names, files, guards, operators, requested_ranges, sizes)
+_CHECK_MODULES = (
+    axes,
+    declarations,
+    dim_names,
+    files,
+    guards,
+    operators,
+    requested_ranges,
+    sizes,
+    stored_contract,
+)
 """The modules whose import registers the checks."""
 
 __all__ = [

@@ -82,6 +82,11 @@ GROUPS = {
             "Write optimization profiles of TensorRT.",
             "profile model.onnx --dim batch=1..8 --opt batch=4 --format trtexec",
         ),
+        "contract": Entry(
+            "contract.contract_command",
+            "Show the contract, or write a guard of sizes in C or JavaScript.",
+            "contract model.onnx --format js -o guard.mjs",
+        ),
         "triton": Entry(
             "triton.triton_command",
             "Write a serving config of Triton.",

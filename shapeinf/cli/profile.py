@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 def _ranges(context: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> list[dict[str, RangeLike]]:
     """All `--dim NAME=LO..HI`: each text by itself, since a name may be repeated."""
-    return [dim_ranges(context, parameter, [text]) for text in texts]
+    return [{**dim_ranges(context, parameter, [text])} for text in texts]
 
 
 @click.command(name="profile", cls=SectionedCommand)
@@ -103,9 +103,10 @@ def _split_profiles(
     """The ranges and sizes of each profile: the N-th of a name, or the only one of a name for all profiles."""
     dims, sizes = _by_name(ranges), _by_name(optima)
     count = max((len(values) for values in dims.values()), default=1)
-    for name, values in [*dims.items(), *sizes.items()]:
-        if len(values) not in (1, count):
-            raise click.UsageError(f"{name} has {len(values)} values for {count} profiles: specify one, or {count}")
+    numbers = [(name, len(own)) for name, own in dims.items()] + [(name, len(own)) for name, own in sizes.items()]
+    for name, number in numbers:
+        if number not in (1, count):
+            raise click.UsageError(f"{name} has {number} values for {count} profiles: specify one, or {count}")
 
     return [(_choose(number, dims), _choose(number, sizes)) for number in range(count)]
 

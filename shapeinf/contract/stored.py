@@ -119,6 +119,13 @@ class StoredContract:
         """Whether the graph of the model is the one that the contract is about; None where it was not compared."""
         return self._current
 
+    @property
+    def doubt(self) -> str:
+        """Why the contract may not be that of the model; empty where it is."""
+        if self.current is None:
+            return "the contract was not compared with its model"
+        return "" if self.current else "the model is not the one that the contract was stored for"
+
     @cached_property
     def clauses(self) -> dict[StoredPrecondition, tuple[Clause, ...]]:
         """The clauses of the preconditions that decide, in symbols with the names of the dims."""
@@ -148,16 +155,12 @@ class StoredContract:
             return Answer(None, (reason,))
         if violated:
             return Answer(False, tuple(map(str, violated)))
-        return Answer(
-            None, ("all stored preconditions hold as far as these sizes decide; only an inference proves more",)
-        )
+        return Answer(None, ("no stored precondition is violated; only an inference of the model answers yes",))
 
     def _explain_doubt(self, sizes: Mapping[str, int]) -> str:
         """Why a violated precondition does not decide; empty where it does."""
-        if self.current is None:
-            return "the contract was not compared with its model"
-        if not self.current:
-            return "the model is not the one that the contract was stored for"
+        if self.doubt:
+            return self.doubt
         outside = [
             f"{name} = {size} is outside of {bounds}"
             for name, size in self._binding(sizes).items()
@@ -205,7 +208,7 @@ def store_contract(contract: Contract, options: InferenceOptions) -> StoredContr
 
 
 def _store(precondition: Precondition, labels: Mapping[Dimension, str]) -> StoredPrecondition:
-    clauses = []
+    clauses: list[StoredClause] = []
     for clause in precondition.clauses:
         symbols = clause.expression.symbols() if isinstance(clause.expression, Dimension) else frozenset()
         text = try_format_dim(clause.expression, labels=labels) if symbols <= labels.keys() else None

@@ -1,0 +1,90 @@
+"""`shapeinf contract MODEL`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from shapeinf.cli.failures import readable_errors
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.options import parse_sizes
+from shapeinf.cli.output import echo, echo_lines, fail_on
+from shapeinf.cli.sections import SectionedCommand
+from shapeinf.cli.targets import check_outputs, output_option, saving
+from shapeinf.codegen import GUARD_LANGUAGES, guard_text
+from shapeinf.contract import Contract
+from shapeinf.contract.stored import contract_text
+from shapeinf.formats.files import write_text
+
+Form = Literal["text", "json", "c", "js"]
+
+
+@click.command(name="contract", cls=SectionedCommand)
+@click.argument("model", type=click.Path())
+@click.option(
+    "--stored",
+    is_flag=True,
+    help="Read the contract that `infer --contract` stored with MODEL, without an inference; MODEL may be the file of "
+    "the contract itself.",
+)
+@click.option(
+    "--at",
+    "points",
+    multiple=True,
+    callback=parse_sizes,
+    metavar="NAME=N,...",
+    help="Say whether the graph runs with these sizes. Repeatable.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", *GUARD_LANGUAGES]),
+    default="text",
+    show_default=True,
+    help="Text, JSON, or a guard: a header of C and C++, or a module of JavaScript, with a function that checks sizes.",
+)
+@output_option("Write the contract or the guard to OUT instead of standard output.")
+@model_options(without=("strict",))
+def contract_command(
+    model: str,
+    options: ModelOptions,
+    stored: bool,
+    points: list[dict[str, int]],
+    form: Form,
+    output: str | None,
+) -> None:
+    """Show the contract of MODEL: the conditions under which its graph runs, each with the node that requires it.
+
+    A guard has a function `check` of the sizes of all dims, which returns the violated conditions. It needs no library,
+    and its arithmetic is exact: an overflow is an error.
+
+    Exit codes: 0 written, and the graph runs with all sizes of --at, 1 it does not, or that is not known, 2 usage, 3 a
+    file cannot be read or written.
+    """
+    check_outputs(output=output)
+    if points and form != "text":
+        raise click.UsageError("--at is answered in text: leave out --format")
+    with readable_errors():
+        read = Contract.load(model) if stored else None
+        result = None if stored else options.infer(model)
+        contract = read if result is None else result.contract
+        assert contract is not None
+        answers = [contract.check(sizes) for sizes in points]
+        if form == "text":
+            text = str(contract)
+        else:
+            record = read if result is None else result.stored_contract
+            assert record is not None
+            text = contract_text(record) if form == "json" else guard_text(record, form, Path(model).stem)
+        if output is not None:
+            with saving(output):
+                write_text(output, f"{text.rstrip()}\n")
+        elif not points:
+            echo_lines(text.rstrip())
+        if read is not None and read.doubt:
+            echo(f"note: {read.doubt}", err=True)
+        for sizes, answer in zip(points, answers, strict=True):
+            echo(f"{', '.join(f'{name}={size}' for name, size in sizes.items())}: {answer}")
+    fail_on(any(answer.verdict is not True for answer in answers))
