@@ -406,7 +406,7 @@ class Result:
         that are compared. The result is what both files need. Everything else of the model stays.
 
         `contract` stores the contract for `Contract.load`: in the metadata of an ONNX model, for other formats in a
-        JSON file beside the target, whose name ends in `.contract.json`.
+        JSON file with the name of the target and `.contract.json` appended.
 
         Warns (MissingDataWarning) where files with weights do not exist. Raises ModelError where these cannot be
         referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for
@@ -450,20 +450,21 @@ class Result:
 
         if self.engine.session is None:
             raise ShapeInferenceError("the contract of a what-if run is not stored: infer the model again")
-        return store_contract(self.contract, self.engine.session.options)
+        contract = self.contract
+        return store_contract(self.engine.inference, contract.preconditions, contract.cut, self.engine.session.options)
 
     def _save_with_contract(
         self, types: Annotation, target: str, external_data: ExternalData | None, annotate: Annotate | None
     ) -> None:
-        """Write the annotated model with its contract, in the file or beside it."""
-        from shapeinf.contract.stored import contract_text, write_beside
+        """Write the annotated model with its contract, in the file or in one of its own."""
+        from shapeinf.contract.stored import contract_text, write_companion
 
         stored, chosen = self.stored_contract, FORMATS.format_of(self.graph)
         inside = chosen is not None and chosen.stores_contract
         changes = attrs.evolve(types, contract=contract_text(stored) if inside else "")
         save(self.graph, changes, target, external_data, annotate)
         if not inside:
-            write_beside(stored, target)
+            write_companion(stored, target)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other shapes of some inputs; all other shapes and options stay.

@@ -72,7 +72,7 @@ def read_profiles(path: str) -> list[Profile]:
     ModelError for a file of another form.
     """
     content = read_regular(path)
-    if content.lstrip().startswith(b"--"):
+    if content.lstrip().startswith((b"--", b"'--")):  # a name with marks of a shell is quoted
         return _read_trtexec(content.decode("utf-8", "replace"), path)
     try:
         data = json.loads(content)
@@ -117,7 +117,7 @@ def _read_trtexec(text: str, path: str) -> list[Profile]:
             profiles.append({})
         if option == "--profile" and value == str(len(profiles) - 1):
             continue
-        if option != f"--{corner}Shapes" or corner not in CORNERS or corner in profiles[-1]:
+        if option != f"--{corner}Shapes" or corner not in CORNERS or corner in profiles[-1] or not value:
             raise ModelError(f"{word[:80]!r} is not the next option of a profile", node=path)
         profiles[-1][corner] = dict(_split_shapes(value, str.rpartition, path))
     return [Profile.complete(*(corners.get(corner, {}) for corner in CORNERS)) for corners in profiles]

@@ -20,7 +20,7 @@ from shapeinf.graph.digest import graph_digest
     static=True,
 )
 def stale_contract(model: CheckedModel) -> Iterator[Diagnostic]:
-    """The contract in the file, or beside it, if it is malformed or was stored for another graph."""
+    """The stored contract, if it is malformed or was stored for another graph."""
     source = model.graph.source
     if source is None or model.result.values:  # values replace the defaults of inputs in the graph
         return

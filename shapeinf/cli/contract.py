@@ -83,8 +83,8 @@ def contract_command(
                 write_text(output, f"{text.rstrip()}\n")
         elif not points:
             echo_lines(text.rstrip())
-        if read is not None and read.doubt:
-            echo(f"note: {read.doubt}", err=True)
+        if read is not None and read.mismatch:
+            echo(f"note: {read.mismatch}", err=True)
         for sizes, answer in zip(points, answers, strict=True):
             echo(f"{', '.join(f'{name}={size}' for name, size in sizes.items())}: {answer}")
     fail_on(any(answer.verdict is not True for answer in answers))

@@ -14,7 +14,7 @@ from shapeinf.cli.options import dim_ranges, parse_sizes
 from shapeinf.cli.output import VIOLATION, echo, echo_lines
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.deployment import MadeProfile, make_profile
+from shapeinf.deployment import CheckedProfile, make_profile
 from shapeinf.errors import BindError, MissingSizeError
 from shapeinf.formats.files import write_text
 from shapeinf.inputs.reader import RangeLike
@@ -78,7 +78,7 @@ def profile_command(
         graph = options.read(model)
         inference = options.options_for(graph)
         try:
-            made = [
+            profiles = [
                 make_profile(graph, dims, opt, options=inference)
                 for dims, opt in _split_profiles(ranges, [{n: s} for sizes in optima for n, s in sizes.items()])
             ]
@@ -88,13 +88,13 @@ def profile_command(
         except MissingSizeError as error:
             missing = " ".join(f"--dim {shell_word(f'{name}=1..N')}" for name in error.names)
             raise click.UsageError(f"a profile needs an upper bound of every dim: add {missing}") from None
-        text = profile_text([each.profile for each in made], form)
+        text = profile_text([each.profile for each in profiles], form)
         if output is not None:
             with saving(output):
                 write_text(output, f"{text}\n")
         else:
             echo_lines(text)
-        _print_notes(made)
+        _print_notes(profiles)
 
 
 def _split_profiles(
@@ -123,10 +123,10 @@ def _by_name(entries: Sequence[Mapping[str, T]]) -> dict[str, list[T]]:
     return named
 
 
-def _print_notes(made: Sequence[MadeProfile]) -> None:
+def _print_notes(profiles: Sequence[CheckedProfile]) -> None:
     """The sizes of each profile, on standard error, and what is not proved."""
-    for number, each in enumerate(made):
-        title = f"profile {number}" if len(made) > 1 else "profile"
+    for number, each in enumerate(profiles):
+        title = f"profile {number}" if len(profiles) > 1 else "profile"
         echo(f"{title}: {'; '.join(map(str, each.dims)) or 'no input is dynamic'}", err=True)
         if not each.proved:
             echo(f"note: {title}: sizes between min and max are tested, not proved", err=True)

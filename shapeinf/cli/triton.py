@@ -30,7 +30,7 @@ def triton_command(model: str, options: ModelOptions, max_batch: int, output: st
     """Write a serving config of Triton for MODEL: inputs, outputs, types, dims and the largest batch.
 
     The config has a batch axis where the first axis of all inputs and outputs is the same free size, and lets Triton
-    batch requests where no node mixes the items of a batch; else a comment in it says why. `shapeinf check MODEL
+    batch requests where no node mixes the items of a batch; else a comment in it states why. `shapeinf check MODEL
     --triton OUT` finds nothing in what is written.
 
     Exit codes: 0 written, 1 the graph cannot run with a batch of some sizes up to N (nothing is written), 2 usage (also
@@ -40,13 +40,13 @@ def triton_command(model: str, options: ModelOptions, max_batch: int, output: st
     with readable_errors():
         graph = options.read(model)
         try:
-            made = make_serving_config(graph, max_batch, options=options.options_for(graph))
+            config = make_serving_config(graph, max_batch, options=options.options_for(graph))
         except BindError as error:
             echo_lines(str(error), err=True)
             raise click.exceptions.Exit(VIOLATION) from None
         if output is not None:
             with saving(output):
-                write_text(output, str(made))
-            echo(*(f"note: {note}" for note in made.notes), err=True)
+                write_text(output, str(config))
+            echo(*(f"note: {note}" for note in config.notes), err=True)
         else:
-            echo_lines(str(made).removesuffix("\n"))
+            echo_lines(str(config).removesuffix("\n"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from shapeinf.contract.answer import Answer
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
 from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_html, contract_lines, contract_text
 from shapeinf.contract.preconditions import Precondition
@@ -42,25 +43,6 @@ STEPS_PER_NODE = 60
 
 STEPS_PER_TERM = 2
 """The cost of a new term of a dim."""
-
-
-class Answer(NamedTuple):
-    """Whether the graph runs with some sizes.
-
-    Args:
-        verdict: True, False, or None where it depends on data, or on dims without a size.
-        reasons: violated constraints, or conditions that remain; for legal sizes, why some runtimes refuse them.
-        cut: whether the budget was exhausted: with more work, some remaining conditions may be proved.
-    """
-
-    verdict: bool | None
-    reasons: tuple[str, ...] = ()
-    cut: bool = False
-
-    def __str__(self) -> str:
-        """The verdict in words, and the reasons."""
-        word = {True: "yes", False: "no", None: "can't tell"}[self.verdict]
-        return word + (": " + "; ".join(self.reasons) if self.reasons else "")
 
 
 @synchronized
@@ -143,21 +125,11 @@ class Contract:
         """Itself."""
         return self
 
-    @property
-    def inference(self) -> Inference:
-        """The inference that the contract is of. Internal: any release may change it."""
-        return self._inference
-
-    @property
-    def labels(self) -> Mapping[Dimension, str]:
-        """The symbols of the inputs, with the names that users bind them by. Internal, as `inference`."""
-        return self._reader.labels
-
     @staticmethod
     def load(path: str | os.PathLike[str]) -> StoredContract:
-        """The contract that a model file states, or the JSON file beside a model, read without an inference.
+        """The contract that was stored with a model, read without an inference: the path of the model, or of the JSON.
 
-        It has the preconditions; it does not answer "yes", and says if the model was changed since it was stored.
+        It has the preconditions, never answers "yes", and nothing at all if the model was changed since it was stored.
         Raises ModelError for a file without a contract, or with a malformed one.
         """
         from shapeinf.contract.stored import load_contract

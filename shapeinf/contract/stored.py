@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 import attrs
 
 from shapeinf.constraints.records import Clause, any_holds
+from shapeinf.contract.answer import Answer
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.engine.compiled import compile_graph
-from shapeinf.engine.input_symbols import label_of_dim
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.input_symbols import input_symbols, label_of_dim
 from shapeinf.errors import DimSyntaxError, ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, Interval, Scope, parse_dim
 from shapeinf.expr.printing import try_format_dim
@@ -30,9 +32,6 @@ from shapeinf.inputs.spec import unquote_name
 from shapeinf.ops.registry import default_registry
 from shapeinf.schemas import json_record, json_text
 from shapeinf.sharing import cached_property
-
-if TYPE_CHECKING:
-    from shapeinf.contract.contract import Answer, Contract
 
 SUFFIX = ".contract.json"
 """What the name of a file with a contract appends to the path of its model."""
@@ -120,7 +119,7 @@ class StoredContract:
         return self._current
 
     @property
-    def doubt(self) -> str:
+    def mismatch(self) -> str:
         """Why the contract may not be that of the model; empty where it is."""
         if self.current is None:
             return "the contract was not compared with its model"
@@ -146,21 +145,19 @@ class StoredContract:
 
         Raises UnknownNameError for a dim that no input has.
         """
-        from shapeinf.contract.contract import Answer
-
         binding = {**(sizes or {}), **more}
         violated = self.violations(binding)
-        reason = self._explain_doubt(binding)
+        reason = self._explain_undecided(binding)
         if reason:
             return Answer(None, (reason,))
         if violated:
             return Answer(False, tuple(map(str, violated)))
         return Answer(None, ("no stored precondition is violated; only an inference of the model answers yes",))
 
-    def _explain_doubt(self, sizes: Mapping[str, int]) -> str:
+    def _explain_undecided(self, sizes: Mapping[str, int]) -> str:
         """Why a violated precondition does not decide; empty where it does."""
-        if self.doubt:
-            return self.doubt
+        if self.mismatch:
+            return self.mismatch
         outside = [
             f"{name} = {size} is outside of {bounds}"
             for name, size in self._binding(sizes).items()
@@ -189,7 +186,9 @@ class StoredContract:
 # -- store -------------------------------------------------------------------------------------------------------------
 
 
-def store_contract(contract: Contract, options: InferenceOptions) -> StoredContract:
+def store_contract(
+    inference: Inference, preconditions: Iterable[Precondition], cut: bool, options: InferenceOptions
+) -> StoredContract:
     """The contract of an inference with these options, as a file states it.
 
     Raises ShapeInferenceError where it holds only for options that a file cannot state.
@@ -200,11 +199,11 @@ def store_contract(contract: Contract, options: InferenceOptions) -> StoredContr
         raise ShapeInferenceError(
             "the contract holds only for the specified shapes, relations and values: a file cannot state that"
         )
-    inference, labels = contract.inference, contract.labels
+    labels = input_symbols(inference)
     dims = {label: inference.initial_store.interval(symbol) for symbol, label in labels.items()}
     dims.update({label_of_dim(unquote_name(name)): Interval(size, size) for name, size in options.bind.items()})
-    stored = tuple(_store(precondition, labels) for precondition in contract.preconditions)
-    return StoredContract(__version__, graph_digest(inference.compiled.graph), dims, stored, contract.cut, True)
+    stored = tuple(_store(precondition, labels) for precondition in preconditions)
+    return StoredContract(__version__, graph_digest(inference.compiled.graph), dims, stored, cut, True)
 
 
 def _store(precondition: Precondition, labels: Mapping[Dimension, str]) -> StoredPrecondition:
@@ -212,7 +211,7 @@ def _store(precondition: Precondition, labels: Mapping[Dimension, str]) -> Store
     for clause in precondition.clauses:
         symbols = clause.expression.symbols() if isinstance(clause.expression, Dimension) else frozenset()
         text = try_format_dim(clause.expression, labels=labels) if symbols <= labels.keys() else None
-        if text is None:
+        if text is None or not _is_readable(text):
             clauses = []
             break
         clauses.append(StoredClause(text, clause.zero))
@@ -228,23 +227,32 @@ def _store(precondition: Precondition, labels: Mapping[Dimension, str]) -> Store
     )
 
 
+def _is_readable(text: str) -> bool:
+    """Whether an expression can be read back: numbers and lengths of texts have limits in the grammar."""
+    try:
+        parse_dim(text, Scope(), None)
+    except DimSyntaxError:
+        return False
+    return True
+
+
 def contract_text(stored: StoredContract) -> str:
     """The JSON of a contract, as files have it."""
     return json_text(stored)
 
 
-def path_beside(path: str | os.PathLike[str]) -> str:
+def companion_path(path: str | os.PathLike[str]) -> str:
     """The path of the contract of a model whose format has no place for it.
 
-    >>> path_beside("models/saved/")
+    >>> companion_path("models/saved/")
     'models/saved.contract.json'
     """
     return os.fspath(path).rstrip("/") + SUFFIX
 
 
-def write_beside(stored: StoredContract, path: str) -> str:
-    """Write the contract of a model, which was just written, into the file beside it; the path of that file."""
-    target = path_beside(path)
+def write_companion(stored: StoredContract, path: str) -> str:
+    """Write the contract of a model, which was just written, into a file of its own; the path of that file."""
+    target = companion_path(path)
     current = attrs.evolve(stored, digest=current_digest(FORMATS.load(path)))
     write_text(target, f"{contract_text(current)}\n")
     return target
@@ -254,7 +262,7 @@ def write_beside(stored: StoredContract, path: str) -> str:
 
 
 def load_contract(path: str | os.PathLike[str]) -> StoredContract:
-    """The contract in a model file, or in the JSON file beside a model; the JSON alone is not compared with a model.
+    """The contract in a model file, or in the file of its own; that file alone is not compared with a model.
 
     Raises ModelError for a file without a contract, or with a malformed one.
     """
@@ -278,11 +286,11 @@ def contract_of_graph(graph: Graph, path: str) -> StoredContract:
 
 
 def stored_text(graph: Graph, path: str) -> str | None:
-    """The text of the contract in the file of a graph or beside it; None for no contract. Raises OSError."""
+    """The text of the contract in the file of a graph, or in its own; None for no contract. Raises OSError."""
     if graph.stored_contract:
         return graph.stored_contract
-    beside = path_beside(path)
-    return read_regular(beside, MAX_TEXT).decode("utf-8", "replace") if os.path.isfile(beside) else None
+    companion = companion_path(path)
+    return read_regular(companion, MAX_TEXT).decode("utf-8", "replace") if os.path.isfile(companion) else None
 
 
 def current_digest(graph: Graph) -> str:

@@ -42,7 +42,7 @@ def judge_box(preconditions: Sequence[Precondition], box: Box) -> BoxVerdict:
     """Evaluate preconditions in a box: at all sizes where these are few, else at a sample."""
     proved = True
     for precondition in preconditions:
-        own = {symbol: box[symbol] for symbol in precondition.free_symbols if symbol in box}
+        own = _own_sizes(precondition, box)
         complete = len(own) == len(precondition.free_symbols) and _count(own) <= MAX_TRIED
         bindings = _all_bindings(own) if complete else itertools.islice(spread_bindings(own), MAX_TRIED)
         for binding in bindings:
@@ -52,6 +52,12 @@ def judge_box(preconditions: Sequence[Precondition], box: Box) -> BoxVerdict:
             proved = proved and holds is True
         proved = proved and complete
     return BoxVerdict(None, proved)
+
+
+def _own_sizes(precondition: Precondition, box: Box) -> Sizes:
+    """The sizes of the symbols of a precondition, in the order of the box."""
+    symbols = precondition.free_symbols
+    return {symbol: ends for symbol, ends in box.items() if symbol in symbols}
 
 
 def _count(box: Box) -> int:
@@ -80,7 +86,7 @@ def nearest_box(preconditions: Sequence[Precondition], box: Box, center: Binding
 
 def _without(precondition: Precondition, box: Box, center: Binding) -> Sizes | None:
     """Smaller sizes of the symbols of a precondition with which it holds."""
-    own = {symbol: box[symbol] for symbol in precondition.free_symbols if symbol in box}
+    own = _own_sizes(precondition, box)
     if len(own) == 1:
         ((symbol, (low, high)),) = own.items()
         if high - low >= MAX_TRIED:

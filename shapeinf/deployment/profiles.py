@@ -30,7 +30,7 @@ ILLEGAL = ("C150", "C151", "C152", "C153")
 
 @attrs.frozen
 class DimSizes:
-    """The sizes of a dim in a profile; `chosen` says that `opt` is the middle of the range, since none is specified."""
+    """The sizes of a dim in a profile; `chosen`: `opt` is the middle of the range, as the user specifies no size."""
 
     name: str
     min: int
@@ -46,7 +46,7 @@ class DimSizes:
 
 
 @attrs.frozen
-class MadeProfile:
+class CheckedProfile:
     """A profile with which the graph runs.
 
     Args:
@@ -68,7 +68,7 @@ def make_profile(
     opt: Mapping[str, int] | None = None,
     *,
     options: InferenceOptions = DEFAULT_OPTIONS,
-) -> MadeProfile:
+) -> CheckedProfile:
     """An optimization profile: the min, opt and max shape of each dynamic input.
 
     Every size in it is legal: what `check --profile` refuses is an error here.
@@ -86,16 +86,16 @@ def make_profile(
         ExportError: an input that a profile cannot describe, or a size in `opt` outside of its range.
         BindError: the graph cannot run with a size in the ranges; the help has the nearest legal ranges.
 
-    >>> made = make_profile("examples/decoder.onnx", {"batch": "1..8"}, {"batch": 4})
-    >>> made.profile.corners["opt"]["tokens"], made.proved
+    >>> checked = make_profile("examples/decoder.onnx", {"batch": "1..8"}, {"batch": 4})
+    >>> checked.profile.corners["opt"]["tokens"], checked.proved
     ((4, 256), True)
     """
     graph = as_graph(model, options)
-    maker = _Maker(graph, dict(dims or {}), dict(opt or {}), options)
-    return maker.make()
+    builder = _Builder(graph, dict(dims or {}), dict(opt or {}), options)
+    return builder.make()
 
 
-class _Maker:
+class _Builder:
     """Makes one profile of a graph."""
 
     def __init__(
@@ -109,7 +109,7 @@ class _Maker:
         self.requested = {find_symbol(self.labels, name): to_named_dim(name, r) for name, r in merged.items()}
         self.opt = {find_symbol(self.labels, name): size for name, size in opt.items()}
 
-    def make(self) -> MadeProfile:
+    def make(self) -> CheckedProfile:
         """The profile. Raises as `make_profile`."""
         inputs = self._dynamic_inputs()
         box = self._box(inputs)
@@ -125,7 +125,7 @@ class _Maker:
             DimSizes(self.labels[s], low, center[s.name], high, s not in self.opt and low < high)
             for s, (low, high) in box.items()
         )
-        return MadeProfile(profile, dims, verdict.proved and self._is_complete(), tuple(diagnostics))
+        return CheckedProfile(profile, dims, verdict.proved and self._is_complete(), tuple(diagnostics))
 
     def _dynamic_inputs(self) -> dict[str, tuple[DimSize, ...]]:
         """The dims of the inputs that have a dim which is no number. Raises ExportError for an unknown rank."""
@@ -207,8 +207,8 @@ class _Maker:
         for candidate in (smaller, solved):
             if candidate is not None:
                 middle = {s.name: min(max(center[s.name], low), high) for s, (low, high) in candidate.items()}
-                found = check_profile(self.model, self._profile(inputs, candidate, middle))
-                if not any(diagnostic.code in ILLEGAL for diagnostic in found):
+                diagnostics = check_profile(self.model, self._profile(inputs, candidate, middle))
+                if not any(diagnostic.code in ILLEGAL for diagnostic in diagnostics):
                     return candidate
         return None
 

@@ -39,7 +39,7 @@ _TYPES = {dtype: name for name, dtype in TRITON_DTYPES.items()}
 
 
 @attrs.frozen
-class MadeConfig:
+class CheckedConfig:
     """A serving config for a model.
 
     Args:
@@ -66,7 +66,7 @@ class MadeConfig:
         """What the config lacks, each with the reason."""
         unbatched = [f"no batch axis: {self.unbatched}"] if self.unbatched else []
         mixing = [f"no dynamic batching: {self.mixing}"] if self.mixing else []
-        return (*unbatched, *mixing, *(f"left out: {output}" for output in self.omitted))
+        return (*unbatched, *mixing, *(f"omitted: {output}" for output in self.omitted))
 
     def __str__(self) -> str:
         """The text of a `config.pbtxt`, with the notes as comments. Raises ExportError for a name without Unicode."""
@@ -91,7 +91,9 @@ def _port_message(port: Port, batch: int) -> Message:
     return message if dims else {**message, "reshape": [{"shape": [[]]}]}
 
 
-def make_serving_config(model: Any, max_batch: int = 8, *, options: InferenceOptions = DEFAULT_OPTIONS) -> MadeConfig:
+def make_serving_config(
+    model: Any, max_batch: int = 8, *, options: InferenceOptions = DEFAULT_OPTIONS
+) -> CheckedConfig:
     """A serving config of Triton for a model: its inputs and outputs, and its largest batch.
 
     There is a batch axis where the first axis of all inputs and outputs is free and of one size. Triton joins requests
@@ -106,8 +108,8 @@ def make_serving_config(model: Any, max_batch: int = 8, *, options: InferenceOpt
         ExportError: Triton has no backend for the format, or no type or shape for an input.
         BindError: the graph cannot run with a batch of some sizes up to `max_batch`.
 
-    >>> made = make_serving_config("examples/convnet.onnx", 4)
-    >>> made.config.max_batch_size, made.batches
+    >>> checked = make_serving_config("examples/convnet.onnx", 4)
+    >>> checked.config.max_batch_size, checked.batches
     (4, True)
     """
     if not 0 <= max_batch <= MAX_BATCH:
@@ -119,10 +121,10 @@ def make_serving_config(model: Any, max_batch: int = 8, *, options: InferenceOpt
         title = "this" if chosen is None else chosen.title
         raise ExportError(f"Triton has no backend that loads the file of {title} models")
     options = attrs.evolve(options, declared="check", mode="best", format_options=None)
-    return _Maker(graph, options, platform).make(max_batch)
+    return _Builder(graph, options, platform).make(max_batch)
 
 
-class _Maker:
+class _Builder:
     """Makes the config of a graph."""
 
     def __init__(self, graph: Graph, options: InferenceOptions, platform: str) -> None:
@@ -131,7 +133,7 @@ class _Maker:
         self.platform = platform
         self.base = infer(graph, options)
 
-    def make(self, max_batch: int) -> MadeConfig:
+    def make(self, max_batch: int) -> CheckedConfig:
         """The config. Raises as `make_serving_config`."""
         batched = self._batched() if max_batch else "none is requested"
         if isinstance(batched, str):
@@ -173,7 +175,7 @@ class _Maker:
         for name, info in result.outputs.items():
             dims: tuple[DimSize, ...] = info.shape.dims or ()
             if info.kind != "tensor" or info.shape.dims is None:
-                continue  # left out
+                continue  # omitted
             if not dims or store.canon(dims[0]) != store.canon(symbol):
                 return f"axis 0 of the output {name} is not that of the inputs: its shape is {info.shape}"
         return ""
@@ -200,7 +202,7 @@ class _Maker:
         ]
         return str(broken[0]) if broken else str(result.contract.check({label: size}))
 
-    def _config(self, result: Result, batch: int, unbatched: str = "", mixing: str = "") -> MadeConfig:
+    def _config(self, result: Result, batch: int, unbatched: str = "", mixing: str = "") -> CheckedConfig:
         """The config, in which our own check finds nothing."""
         aliases = first_aliases(self.graph.aliases)
         inputs = []
@@ -222,7 +224,7 @@ class _Maker:
         errors = check_serving(CheckedModel(self.base), config)
         if errors:
             raise BindError("the graph cannot run as the config states", errors)
-        return MadeConfig(config, self.platform, unbatched, mixing, tuple(omitted))
+        return CheckedConfig(config, self.platform, unbatched, mixing, tuple(omitted))
 
 
 def _explain_port(info: TensorInfo) -> str:
