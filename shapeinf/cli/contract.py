@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import parse_sizes
+from shapeinf.cli.options import json_option, parse_sizes
 from shapeinf.cli.output import echo, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.codegen import GUARD_LANGUAGES, guard_text
+from shapeinf.codegen import GUARD_LANGUAGES, GuardLanguage, guard_text
 from shapeinf.contract import Contract
 from shapeinf.contract.stored import contract_text
 from shapeinf.formats.files import write_text
-
-Form = Literal["text", "json", "c", "js"]
 
 
 @click.command(name="contract", cls=SectionedCommand)
@@ -40,11 +37,10 @@ Form = Literal["text", "json", "c", "js"]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", *GUARD_LANGUAGES]),
-    default="text",
-    show_default=True,
-    help="Text, JSON, or a guard: a header of C and C++, or a module of JavaScript, with a function that checks sizes.",
+    type=click.Choice(GUARD_LANGUAGES),
+    help="A guard in place of text: a header of C and C++, or a module of JavaScript, with a function that checks sizes.",
 )
+@json_option
 @output_option("Write the contract or the guard to OUT instead of standard output.")
 @model_options(without=("strict",))
 def contract_command(
@@ -52,7 +48,8 @@ def contract_command(
     options: ModelOptions,
     stored: bool,
     points: list[dict[str, int]],
-    form: Form,
+    form: GuardLanguage | None,
+    json_wanted: bool,
     output: str | None,
 ) -> None:
     """Show the contract of MODEL: the conditions under which its graph runs, each with the node that requires it.
@@ -64,20 +61,20 @@ def contract_command(
     file cannot be read or written.
     """
     check_outputs(output=output)
-    if points and form != "text":
-        raise click.UsageError("--at is answered in text: leave out --format")
+    if (form is not None) + json_wanted + bool(points) > 1:
+        raise click.UsageError("--at, --json and --format are three forms of the output: choose one")
     with readable_errors():
         read = Contract.load(model) if stored else None
         result = None if stored else options.infer(model)
         contract = read if result is None else result.contract
         assert contract is not None
         answers = [contract.check(sizes) for sizes in points]
-        if form == "text":
+        if form is None and not json_wanted:
             text = str(contract)
         else:
             record = read if result is None else result.stored_contract
             assert record is not None
-            text = contract_text(record) if form == "json" else guard_text(record, form, Path(model).stem)
+            text = contract_text(record) if form is None else guard_text(record, form, Path(model).stem)
         if output is not None:
             with saving(output):
                 write_text(output, f"{text.rstrip()}\n")

@@ -156,9 +156,10 @@ def commands(path, dim, tensor, folder):
     )
     yield from (["profile", path, *more] for more in ([], ["--dim", "zz=3"], ["--opt", "zz=3"]))
     yield from (["triton", path, *more] for more in ([], ["--max-batch", "0"], ["-o", folder / "config.pbtxt"]))
-    yield from (["contract", path, "--format", form] for form in ("text", "json", "c", "js"))
+    yield from (["contract", path, *more] for more in ([], ["--json"], ["--format", "c"], ["--format", "js"]))
     yield from (["contract", path, *more] for more in (["--stored"], ["--at", "zz=3"], ["--at", f"`{dim}`=4"]))
-    yield from (["contract", path, "--format", kind, "-o", folder / f"guard.{kind}"] for kind in ("c", "js"))
+    guards = (("c", "h"), ("js", "mjs"))
+    yield from (["contract", path, "--format", form, "-o", folder / f"g.{end}"] for form, end in guards)
     yield ["infer", path, "-o", folder / f"contract{path.suffix}", "--contract"]
     yield ["scan", path, "-o", folder / "scan", "--jobs", "1", "--tensors", "--json-lines", "--retry"]
     yield from (["scan", "report", folder / "scan", *more] for more in ([], ["--json"], ["-o", folder / "scan.html"]))

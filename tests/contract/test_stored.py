@@ -270,9 +270,8 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     done = run("contract", target, "--stored", "--at", "height=255")
     assert done.exit_code == 1 and done.output.startswith("height=255: no: height % 2 == 0, required by Concat")
     assert run("contract", target, "--at", "batch=1,height=2,width=2").output == "batch=1, height=2, width=2: yes\n"
-    assert json.loads(run("contract", target, "--format", "json").stdout) == json.loads(
-        run("contract", target, "--stored", "--format", "json").stdout
-    )
+    inferred, read = (run("contract", target, *more, "--json").stdout for more in ([], ["--stored"]))
+    assert json.loads(inferred) == json.loads(read)
     assert "height % 2 == 0" in run("contract", CONVNET).output
     for wrong in (["infer", CONVNET, "--contract"], ["contract", CONVNET, "--at", "height=2", "--format", "c"]):
         assert run(*wrong).exit_code == 2
