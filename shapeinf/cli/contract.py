@@ -38,7 +38,7 @@ from shapeinf.formats.files import write_text
     "--format",
     "form",
     type=click.Choice(GUARD_LANGUAGES),
-    help="A guard in place of text: a header of C and C++, or a module of JavaScript, with a function that checks sizes.",
+    help="Write a guard: a header of C and C++, or a module of JavaScript, with a function that checks sizes.",
 )
 @json_option
 @output_option("Write the contract or the guard to OUT instead of standard output.")

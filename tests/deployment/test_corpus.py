@@ -1,4 +1,4 @@
-"""The models of the corpus: Triton's definition reads what is written, and our checks find nothing in it at any size."""
+"""The models of the corpus: Triton reads what is written, and our checks find nothing in it at any of its sizes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from shapeinf.checks import (
     CheckedModel,
     check_profile,
     check_serving,
+    numeric_runs,
     profile_text,
     read_profiles,
     read_serving_config,
 )
-from shapeinf.checks.numeric_runs import run_at_shapes, tested_bindings
 from shapeinf.deployment import CheckedProfile, make_profile, make_serving_config
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ExportError
@@ -41,7 +41,7 @@ def ranges_of(result: Result) -> Iterator[dict[str, Any]]:
         name: (bounds.lo or 1, min(bounds.hi or 1 << 20, (bounds.lo or 1) + 3)) for name, bounds in result.dims.items()
     }
     labels = input_symbols(result.engine.inference)
-    for binding in islice(tested_bindings(CheckedModel(result)), 3):
+    for binding in islice(numeric_runs.tested_bindings(CheckedModel(result)), 3):
         yield {label: binding[symbol.name] for symbol, label in labels.items() if symbol.name in binding}
 
 
@@ -83,7 +83,7 @@ def test_serving_configs(model: Path, tmp_path: Path) -> None:
         shapes = {
             port.name: [batch, *(size for size in port.dims[1:])] for port in config.inputs if config.max_batch_size
         }
-        assert run_at_shapes(CheckedModel(result), shapes) == []
+        assert numeric_runs.run_at_shapes(CheckedModel(result), shapes) == []
     message = parse_config(str(written))
     assert message.max_batch_size == config.max_batch_size
     assert [port.name for port in message.input] == [port.name for port in config.inputs]
