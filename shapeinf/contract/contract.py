@@ -187,7 +187,19 @@ class Contract:
         reasons = tuple(map(str, (*bound.preconditions, *bound._reader.ignored_advice())))
         if bound.cut:
             return Answer(None, (*reasons, NOT_SIMPLIFIED), cut=True)
+        violated = () if bound.preconditions else self._violated(sizes)
+        if violated:  # the module that was traced may run where the program does not
+            return Answer(False if trace is None else None, violated)
         return Answer(None if bound.preconditions else True, reasons)
+
+    def _violated(self, sizes: Mapping[str, int]) -> tuple[str, ...]:
+        """The preconditions that do not hold at these sizes, though an inference finds no violation.
+
+        An inference with symbols follows contents that one at a large number does not: `Range(0, 2**32)` has none.
+        """
+        binding = {self._symbol(name).name: size for name, size in sizes.items()}
+        required = (p for p in self.always if p.kind not in ("guard", "assumption"))
+        return tuple(str(precondition) for precondition in required if precondition.holds(binding) is False)
 
     @cached_property
     def _schema_violations(self) -> tuple[str, ...]:
