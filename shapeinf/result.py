@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Literal, TextIO, cast, overload
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
     from shapeinf.explain.unknowns import UnknownGroups
+    from shapeinf.failures import FailureReport
     from shapeinf.formats.minimized import MinimizedMemory
     from shapeinf.guards import GuardReport
     from shapeinf.memory import Memory
@@ -218,6 +219,34 @@ class Result:
         if session is None or (other is not None and others is None):
             raise ShapeInferenceError("a what-if run has no guards: ask the result that it is of")
         return examine_guards(session, others)
+
+    def why(
+        self,
+        message: str,
+        *,
+        at: Mapping[str, int] | None = None,
+        shapes: Mapping[str, Sequence[int | None]] | None = None,
+        work: int = WORK,
+    ) -> FailureReport:
+        """Why a run of the model failed, from the error text of the runtime: a message, a traceback or a log.
+
+        The report has the conditions of the contract that failed, with the nodes that require them and the nearest
+        legal sizes. What the user specifies of this result holds for it.
+
+        Args:
+            message: the text of onnxruntime, OpenVINO, TensorRT, TensorFlow, torch or LiteRT.
+            at: the sizes of dims in the run; else those that the text states, where it states any.
+            shapes: the shapes of inputs in the run, also others than the declared ones.
+            work: the budget of each query, in steps that are the same on every machine.
+
+        Raises UnknownNameError for a dim or an input that the model does not have.
+        """
+        from shapeinf.failures import explain_failure
+
+        if self.engine.session is None:
+            raise ShapeInferenceError("a what-if run explains no failures: ask the result that it is of")
+        with pause_garbage_collection():
+            return explain_failure(self.engine.session, self.engine.inference, message, at, shapes, work)
 
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
         """The provenance of an axis of a tensor: a line for each step, from the tensor back to its first cause.

@@ -116,6 +116,11 @@ GROUPS = {
             "Run a model and compare every tensor with inference.",
             "verify model.onnx --at batch=1,seq=8 --at batch=2,seq=5",
         ),
+        "why": Entry(
+            "why.why_command",
+            "Say which condition of a model failed, from the error text of a runtime.",
+            "why - model.onnx --at batch=2,seq=7 < error.log",
+        ),
         "expression": Entry(
             "expression.expression",
             "Parse and evaluate an expression of a PNNX network.",

@@ -25,7 +25,6 @@ from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.formats import FORMATS
 from shapeinf.inputs.reader import as_sizes
-from shapeinf.lattice import ShapeStore
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
@@ -210,13 +209,10 @@ class Contract:
         self, sizes: Mapping[str, int], budget: Budget | None = None, trace: Trace | None = None
     ) -> Inference | Answer:
         """The inference with these sizes; or the answer, where a constraint is violated, or may be."""
-        store = self._inference.initial_store.copy()
         try:
-            for name, size in sizes.items():
-                store.add_equal(self._symbol(name), size, Source("", f"{name} has the requested size {size}"))
+            inference = infer_at(self._inference, {self._symbol(n): (n, size) for n, size in sizes.items()}, budget)
         except ShapeError as error:
             return Answer(False, (str(error),))
-        inference = self._rerun(store, budget)
         broken = list(violations(inference))
         errors = tuple(_format_diagnostic(diagnostic) for diagnostic, certain in broken if certain)
         if errors:
@@ -226,14 +222,6 @@ class Contract:
         if broken:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))
         return inference
-
-    def _rerun(self, store: ShapeStore, budget: Budget | None) -> Inference:
-        """The inference with the constraints of a store; without assumptions, if there are violations with them."""
-        before = store.copy()
-        inference = rerun(self._inference, store, budget=budget)
-        if not inference.store.assumed or not any(violations(inference)):
-            return inference
-        return rerun(self._inference, before, budget=budget, assume=False)
 
     def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
         """The sizes among `values` of a dim with which the graph runs, for some sizes of the other dims.
@@ -268,6 +256,23 @@ class Contract:
 
     def _symbol(self, name: str) -> Dimension:
         return find_symbol(self._reader.labels, name)
+
+
+def infer_at(
+    inference: Inference, sizes: Mapping[Dimension, tuple[str, int]], budget: Budget | None = None
+) -> Inference:
+    """The inference in which symbols have these sizes, each with its label; without assumptions, if these fail.
+
+    The inference must hold for the sizes: see `Cases`. Raises ShapeError where user or file exclude them.
+    """
+    store = inference.initial_store.copy()
+    for symbol, (label, size) in sizes.items():
+        store.add_equal(symbol, size, Source("", f"{label} has the requested size {size}"))
+    before = store.copy()
+    run = rerun(inference, store, budget=budget)
+    if not run.store.assumed or not any(violations(run)):
+        return run
+    return rerun(inference, before, budget=budget, assume=False)
 
 
 class _SizeRuns:

@@ -138,6 +138,9 @@ def commands(path, dim, tensor, folder):
     yield ["check", path, "--minShapes", "q:1", "--maxShapes", "q:2"]
     yield from (["explain", path, *more] for more in ([], ["--json"], ["-t", tensor], ["-t", "q"]))
     yield from (["guards", path, *more] for more in ([], ["--json"], ["--markdown"]))
+    failed = f"[ONNXRuntimeError] : 1 : FAIL : running Add node. Name:'{tensor}' Status Message: 2 by 3\n"
+    node = f"Non-zero status code returned while {failed.partition('FAIL : ')[2]}"
+    yield from (["why", text, path, *more] for text in (failed, node) for more in ([], ["--json"], ["--at", "zz=3"]))
     yield from (["diff", path, path], ["diff", path, other], ["diff", path, other, "--json"])
     yield from (["bind", path, *more] for more in ([], [f"`{dim}`=4"], ["zz=4"], ["-o", folder / "b.onnx"]))
     yield from (["rebatch", path, *more] for more in ([], ["-o", folder / "r.onnx"], ["--input", "q"]))

@@ -118,6 +118,8 @@ COMMANDS = [
     ("ops show nn.Conv2d", "ops.show/1"),
     ("ops missing broken decoder", "ops.missing/1"),
     ("ops packages", "ops.packages/1"),
+    ("why MatMul guarded", "why/1"),
+    ("why RuntimeError guarded --at n=5", "why/1"),
     ("verify guarded", "verify/1"),
     ("verify data", "verify/1"),
     ("verify wrong", "verify/1"),
