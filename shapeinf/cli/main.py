@@ -76,6 +76,23 @@ GROUPS = {
             "clean model.onnx -o clean.onnx",
         ),
     },
+    "Deploy a model": {
+        "profile": Entry(
+            "profile.profile_command",
+            "Write optimization profiles of TensorRT.",
+            "profile model.onnx --dim batch=1..8 --opt batch=4 --format trtexec",
+        ),
+        "contract": Entry(
+            "contract.contract_command",
+            "Show the contract, or write a guard of sizes in C or JavaScript.",
+            "contract model.onnx --format js -o guard.mjs",
+        ),
+        "triton": Entry(
+            "triton.triton_command",
+            "Write a serving config of Triton.",
+            "triton model.onnx --max-batch 8 -o config.pbtxt",
+        ),
+    },
     "Memory and cost": {
         "memory": Entry(
             "memory.memory_command",

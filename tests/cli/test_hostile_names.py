@@ -154,6 +154,16 @@ def commands(path, dim, tensor, folder):
     yield from (["verify", path, *more] for more in ([], ["--json"], ["--memory"], ["--memory", "--json"]))
     yield from (["clean", path, *more] for more in (["--dry-run"], ["--dry-run", "--json", "--verify"]))
     yield ["clean", path, "-o", folder / "c.onnx", "--external", "copy", "--passes", "deduplicate,remove_dead"]
+    yield from (
+        ["profile", path, "--dim", f"`{dim}`=1..4", "--format", form] for form in ("trtexec", "ort-trt", "json")
+    )
+    yield from (["profile", path, *more] for more in ([], ["--dim", "zz=3"], ["--opt", "zz=3"]))
+    yield from (["triton", path, *more] for more in ([], ["--max-batch", "0"], ["-o", folder / "config.pbtxt"]))
+    yield from (["contract", path, *more] for more in ([], ["--json"], ["--format", "c"], ["--format", "js"]))
+    yield from (["contract", path, *more] for more in (["--stored"], ["--at", "zz=3"], ["--at", f"`{dim}`=4"]))
+    guards = (("c", "h"), ("js", "mjs"))
+    yield from (["contract", path, "--format", form, "-o", folder / f"g.{end}"] for form, end in guards)
+    yield ["infer", path, "-o", folder / f"contract{path.suffix}", "--contract"]
     yield ["scan", path, "-o", folder / "scan", "--jobs", "1", "--tensors", "--json-lines", "--retry"]
     yield from (["scan", "report", folder / "scan", *more] for more in ([], ["--json"], ["-o", folder / "scan.html"]))
     yield from (["expression", tensor], ["expression", f"add(@0,{dim})", "--json"])

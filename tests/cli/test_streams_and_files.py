@@ -33,6 +33,7 @@ REQUIRED = {
     "view": ["--export", "model-explorer", "-o", "view.json", "--bind", "batch=1,height=32,width=32"],
     "scan": ["-o", "scanned", "--jobs", "1"],
     "clean": ["--dry-run"],
+    "profile": ["--dim", "batch=1..2", "--dim", "height=32", "--dim", "width=32"],
 }
 """What a command needs besides its model."""
 

@@ -94,6 +94,8 @@ COMMANDS = [
     ("check decoder", "check/1"),
     ("check guarded broken nowhere.onnx", "check/1"),
     ("check .", "check/1"),
+    ("contract decoder", "contract/1"),
+    ("contract data", "contract/1"),
     ("diff decoder guarded", "diff/1"),
     ("diff decoder decoder", "diff/1"),
     ("clean decoder --dry-run", "clean/1"),
