@@ -9,7 +9,8 @@ Each file imports only files before it in this list:
 - `division`, `nests`, `extremum`: canonical quotients, maxima and minima; all need bounds.
 - `equations`, `evaluation`: equations `e == 0`; substitution and values.
 - `ratios`: exact quotients in the texts of other tools.
-- `parsing`, `printing`: from text, to text.
+- `parsing`: from text.
+- `notations`, `printing`: to text, also in the notations of other tools.
 - `file_texts`: from the texts in files, where a text may be a name.
 - `straight_line`, `many_bindings`: programs for many dims, and their values at many bindings.
 
@@ -24,7 +25,7 @@ from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.expr.file_texts import is_unread_arithmetic, parse_dim_lenient, parse_known_dim
 from shapeinf.expr.interval import Interval, interval
 from shapeinf.expr.parsing import parse_dim
-from shapeinf.expr.printing import axis_label, dim_label, format_dim, format_start, quote_name
+from shapeinf.expr.printing import axis_label, dim_label, format_dim, format_dim_as, format_start, quote_name
 from shapeinf.expr.usual_bounds import usual_interval
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "evaluate",
     "exact_quotient",
     "format_dim",
+    "format_dim_as",
     "format_start",
     "interval",
     "is_unread_arithmetic",

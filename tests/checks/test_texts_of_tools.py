@@ -1,4 +1,4 @@
-"""Declared sizes in the texts of other tools: a wrong one has a counterexample, a right one in another form is silent."""
+"""Declared sizes in texts of other tools: a wrong one has a counterexample, another form of a right one is silent."""
 
 from __future__ import annotations
 
@@ -79,6 +79,9 @@ def test_a_name_that_needs_quotes_is_read_in_the_texts_of_other_tools() -> None:
     ],
 )
 def test_arithmetic_that_is_not_read_has_one_note(text, noted) -> None:
-    for run in (infer_shapes(pooled(text, text)).diagnostics, check(infer_shapes(pooled(text, text), declared="check"))):
+    for run in (
+        infer_shapes(pooled(text, text)).diagnostics,
+        check(infer_shapes(pooled(text, text), declared="check")),
+    ):
         assert [d.code for d in run if d.fails] == []
         assert [d.code for d in run].count("S110") == noted
