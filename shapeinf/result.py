@@ -17,6 +17,7 @@ from shapeinf.engine.session import Engine
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import DimSize, Interval
+from shapeinf.expr.notations import NotationName
 from shapeinf.formats import save
 from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
@@ -381,6 +382,7 @@ class Result:
         *,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
+        dim_text: NotationName | None = None,
         minimize_memory: str | None = None,
         sizes: Mapping[str, int] | None = None,
     ) -> MinimizedMemory | None:
@@ -396,6 +398,10 @@ class Result:
         needs no more memory than without them, with dims of inner values as `height//2@17`, where values with one
         number may share a buffer; "all" writes equal texts for equal dims; "io" writes the types of the outputs only.
 
+        `dim_text` writes expressions of dims of an ONNX model in the notation of another tool: "sympy" (also for
+        onnxruntime), "torch", "jax", or "onnx" for that of a proposal. A dim that the tool cannot read is not declared.
+        Inner values have equal texts for equal dims, unless `annotate` is "io".
+
         `minimize_memory`, which may be "onnxruntime", chooses the types and the order of the nodes by prediction: with
         the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others
         that are compared. The result is what both files need. Everything else of the model stays.
@@ -404,7 +410,7 @@ class Result:
         referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for
         more than 2 GB in one file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no
         file can state that. With `minimize_memory`: UnknownNameError for another runtime or dim, Contradiction for
-        sizes that are not legal, ShapeInferenceError for a model of another format and for `annotate`.
+        sizes that are not legal, ShapeInferenceError for a model of another format, `annotate` and `dim_text`.
         """
         if self.assumptions:
             only = ", ".join(self.assumptions)
@@ -415,10 +421,11 @@ class Result:
         if minimize_memory is None:
             if sizes is not None:
                 raise ShapeInferenceError("sizes have no effect without minimize_memory")
-            save(self.graph, types, target, external_data, annotate)
+            save(self.graph, types, target, external_data, annotate, dim_text)
             return None
-        if annotate is not None:
-            raise ShapeInferenceError("annotate has no effect with minimize_memory, which chooses the types")
+        if annotate is not None or dim_text is not None:
+            option = "dim_text" if annotate is None else "annotate"
+            raise ShapeInferenceError(f"{option} has no effect with minimize_memory, which chooses the types")
         if self.engine.session is None:
             raise ShapeInferenceError("a what-if run cannot be predicted: infer the model again")
         from shapeinf.memory.runtimes.onnxruntime.minimizing import minimize_memory as minimize

@@ -9,7 +9,8 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dimension, DimSize
-from shapeinf.expr.printing import try_format_dim
+from shapeinf.expr.notations import NotationName
+from shapeinf.expr.printing import try_format_dim, try_format_dim_as
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
@@ -49,7 +50,7 @@ def _tensor(name: str, wanted: PartialTensor) -> onnx.TensorProto:
     return onnx.numpy_helper.from_array(array, name)
 
 
-def set_type(proto: onnx.TypeProto, info: Info) -> None:
+def set_type(proto: onnx.TypeProto, info: Info, notation: NotationName | None = None) -> None:
     """Set the dims and the element type of a declared tensor, also one in a sequence or an optional."""
     while proto.WhichOneof("value") in ("sequence_type", "optional_type"):
         proto = getattr(proto, proto.WhichOneof("value")).elem_type
@@ -64,21 +65,23 @@ def set_type(proto: onnx.TypeProto, info: Info) -> None:
         for _ in info.shape.dims:
             tensor.shape.dim.add()
     for dim, wanted in zip(tensor.shape.dim, info.shape.dims, strict=True):
-        set_dim(dim, wanted)
+        set_dim(dim, wanted, notation)
 
 
-def dim_text(dim: Dimension) -> str | None:
-    """The name or the expression of a dim; None for an unknown, and for a dim that is too long to print."""
+def dim_text(dim: Dimension, notation: NotationName | None = None) -> str | None:
+    """The name or the expression of a dim; None for an unknown, and for a dim that has no text in this notation."""
     if dim.is_anonymous:
         return None
-    return dim.name if dim.is_symbol else try_format_dim(dim)
+    if dim.is_symbol:
+        return dim.name
+    return try_format_dim(dim) if notation is None else try_format_dim_as(dim, notation)
 
 
-def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: DimSize) -> None:
-    """Write a dim: its size, its name or expression, nothing for an unknown or one that is too long to print."""
+def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: DimSize, notation: NotationName | None = None) -> None:
+    """Write a dim: its size, its name or expression, nothing for an unknown or one that has no text."""
     if isinstance(dim, int):
         proto.dim_value = dim
-    elif (text := dim_text(dim)) is not None:
+    elif (text := dim_text(dim, notation)) is not None:
         proto.dim_param = text
     else:
         proto.ClearField("dim_value")

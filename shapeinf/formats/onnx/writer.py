@@ -17,6 +17,7 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import DimSize
+from shapeinf.expr.notations import NotationName
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import WriteOptions, check_path
 from shapeinf.formats.onnx import proto_numbers as pb
@@ -141,6 +142,7 @@ class _Writer:
         """Inner values that have a type in the annotation, but get none, lose their old type: it may be wrong."""
         self.buffer = buffer
         self.annotate = options.annotate
+        self.notation = options.dim_text
         self.numbered = 0
         """The number of in-place chains so far."""
         self.types: dict[int, bytes] = {}
@@ -273,7 +275,7 @@ class _Writer:
         if info is None:
             return None
         value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
-        set_type(value.type, info)
+        set_type(value.type, info, self.notation)
         return [encode_bytes(pb.GRAPH_INPUT, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info], names: AxisNames) -> list[Piece]:
@@ -289,13 +291,13 @@ class _Writer:
                 pieces.append((before, stop))
             before = stop
         axes = names.get(name)
-        encoded = self.type(info) if axes is None else _type_field(info, axes)
+        encoded = self.type(info) if axes is None else self.new_type(info, axes)
         return message_pieces(pb.GRAPH_OUTPUT, [*pieces, encoded])
 
     def value(self, number: int, name: str, info: Info, chain: int | None = None) -> bytes:
         """A ValueInfoProto as a field, of a value of this in-place chain."""
         data = name.encode()
-        kind = self.type(info) if chain is None else _type_field(info, numbered_text(info, chain))
+        kind = self.type(info) if chain is None else self.new_type(info, numbered_text(info, chain))
         size = len(data)
         if size + len(kind) < 126:  # every length is one byte: the usual case
             return b"%c%c\n%c%b%b" % (number << 3 | BYTES, size + 2 + len(kind), size, data, kind)
@@ -305,13 +307,12 @@ class _Writer:
         """The type of a ValueInfoProto as a field. Values share records of types, which are compared by identity."""
         encoded = self.types.get(id(info))
         if encoded is None:
-            encoded = self.types[id(info)] = _type_field(info)
+            encoded = self.types[id(info)] = self.new_type(info)
         return encoded
 
-
-def _type_field(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
-    """The type of a ValueInfoProto as a field, with these `names` of axes."""
-    return encode_bytes(pb.VALUE_TYPE, encode_type(info, names))
+    def new_type(self, info: Info, axes: Mapping[int, str] = NO_NAMES) -> bytes:
+        """The type of a ValueInfoProto as a field, with these names of `axes`."""
+        return encode_bytes(pb.VALUE_TYPE, encode_type(info, axes, self.notation))
 
 
 def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[int, str]]:
@@ -343,8 +344,8 @@ def _declared_dims(graph: Graph, name: str) -> Sequence[int | str | None]:
     return () if declared is None else declared.dims or ()
 
 
-def encode_type(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
-    """The bytes of the TypeProto of a value of known element type, with these `names` of axes."""
+def encode_type(info: Info, axes: Mapping[int, str] = NO_NAMES, notation: NotationName | None = None) -> bytes:
+    """The bytes of the TypeProto of a value of known element type, with these names of `axes`."""
     proto = inner = onnx.TypeProto()
     for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):
         if kind == "sequence":
@@ -359,7 +360,7 @@ def encode_type(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
     if info.shape.dims is not None:
         tensor.shape.SetInParent()
         for axis, d in enumerate(info.shape.dims):
-            set_dim(tensor.shape.dim.add(), d)
-            if axis in names:
-                tensor.shape.dim[axis].dim_param = names[axis]
+            set_dim(tensor.shape.dim.add(), d, notation)
+            if axis in axes:
+                tensor.shape.dim[axis].dim_param = axes[axis]
     return bytes(proto.SerializeToString())
