@@ -59,7 +59,7 @@ def test_a_dim_that_the_tool_cannot_read_is_not_declared(notation: NotationName,
     infer_shapes(network("batch size")).save(tmp_path / "m.onnx", dim_text=notation)
     model = onnx.load(tmp_path / "m.onnx")
     assert declared(model, "twice") == [0, 3, "h", 8]
-    assert [dim.dim_param for dim in model.graph.input[0].type.tensor_type.shape.dim][0] == "batch size"
+    assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch size"
 
 
 def test_onnxruntimes_tool_and_sympy_read_the_texts(tmp_path) -> None:
