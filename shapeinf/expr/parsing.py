@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 
 from shapeinf.errors import DimSyntaxError
-from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, DimSize, Scope
+from shapeinf.expr.dimension import MAX_COEFFICIENT, MAX_DEGREE, MAX_DEPTH, MAX_TERMS, DimSize, Scope
 from shapeinf.expr.ratios import (
     FUNCTIONS,
     FUNCTIONS_OF_TOOLS,
@@ -31,6 +31,10 @@ from shapeinf.expr.ratios import (
 
 MAX_LENGTH = 10_000
 MAX_NESTING = 50
+MAX_ARGUMENTS = 128
+"""The most arguments of a call: a maximum compares all pairs."""
+MAX_WORK = 400_000
+"""The steps of the algebra after which no further operation of a text begins: texts of others may take any time."""
 
 Thunk = Callable[[], Term]
 """A parsed part of the text: builds its dim, or in a rounding a ratio."""
@@ -87,6 +91,8 @@ class Parser:
         """The number of roundings around the current position."""
         self.applied = 0
         """The position of the operator or function that is being applied."""
+        self.work_limit = 0
+        """The steps of the scope at which the work of this text ends."""
         self.parts: dict[str, Thunk] = {}
         self.tree = self._parse()
 
@@ -117,12 +123,15 @@ class Parser:
 
     def dim(self) -> DimSize:
         """The dim of the text, in the scope."""
+        self.work_limit = self.scope.work + MAX_WORK
         try:
             dim = require_dim(self.tree())
         except ZeroDivisionError:
             raise DimSyntaxError(self.text, self.applied, "a divisor other than 0") from None
         except NoDimError as error:
             raise DimSyntaxError(self.text, self.applied, str(error)) from None
+        if isinstance(dim, int) and abs(dim) > MAX_COEFFICIENT:
+            raise DimSyntaxError(self.text, self.applied, TOO_LARGE)
         symbols = () if isinstance(dim, int) else dim.symbols()
         if any(s in self.scope.capped and s.name not in self.names for s in symbols):
             raise DimSyntaxError(self.text, self.applied, _CAPS)
@@ -177,7 +186,7 @@ class Parser:
     def _fold(self, value: Term, rest: list[tuple[Operation, int, Thunk]]) -> Term:
         for operation, position, operand in rest:
             right = operand()
-            self.applied = position
+            self._begin(position)
             value = operation(value, right)
         return value
 
@@ -268,14 +277,22 @@ class Parser:
         if not self._take(")"):
             raise self._error("',' or ')'")
         self.roundings -= function.rounds
+        if len(args) > MAX_ARGUMENTS:
+            raise self._error(f"at most {MAX_ARGUMENTS} arguments")
         if function.arity is not None and len(args) not in function.arity:
             raise self._error(f"{' or '.join(_COUNTS[n] for n in function.arity)} of {name}")
         return lambda: self._apply(function, position, args)
 
     def _apply(self, function: Function, position: int, args: list[Thunk]) -> Term:
         values = [a() for a in args]
-        self.applied = position
+        self._begin(position)
         return function.apply(*values)
+
+    def _begin(self, position: int) -> None:
+        """Begin the operation at this position, within the limit of work."""
+        self.applied = position
+        if self.scope.work > self.work_limit:
+            raise DimSyntaxError(self.text, position, f"an expression of at most {MAX_WORK:,} steps")
 
 
 def _alternative(character: str) -> str:

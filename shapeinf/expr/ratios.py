@@ -52,10 +52,13 @@ def divide(a: Term, b: Term) -> Term:
         return quotient
     common = gcd(denominator, *_coefficients(numerator)) if isinstance(denominator, int) else 1
     if common > 1:
-        reduced = exact_quotient(numerator, common)
-        assert reduced is not None
-        numerator, denominator = reduced, denominator // common
+        numerator, denominator = _divide_coefficients(numerator, common), denominator // common
     return Ratio(numerator, denominator)
+
+
+def _divide_coefficients(d: DimSize, divisor: int) -> DimSize:
+    """The quotient by a divisor of all coefficients."""
+    return d // divisor if isinstance(d, int) else d.scope.make({m: c // divisor for m, c in d.terms})
 
 
 def divide_exactly(a: Term, b: Term) -> DimSize:
