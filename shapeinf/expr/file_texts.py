@@ -114,7 +114,7 @@ def _find_expression(text: str, scope: Scope, lo: int | None) -> Parser | None:
     quoted = _quote_known_names(text, scope)
     with_names = None if quoted == text else _try_parse(quoted, scope, lo)
     if with_names is None:
-        return None if any(_joins_words(words, scope) for words in hyphenated) else parser
+        return None if any(_joins_words(words, scope, 2) for words in hyphenated) else parser
     ambiguous = parser is not None and _are_known(parser, scope)  # a difference of known names, and a known name
     return None if ambiguous else with_names
 
@@ -137,9 +137,10 @@ def _are_known(parser: Parser, scope: Scope) -> bool:
     return all(map(scope.has, parser.names))
 
 
-def _joins_words(text: str, scope: Scope) -> bool:
-    """Whether `a-b` may be one name: where a part is neither a number nor a known name."""
-    return not all(part.isdigit() or scope.has(part) for part in text.split("-"))
+def _joins_words(text: str, scope: Scope, least: int = 1) -> bool:
+    """Whether `a-b` may be one name: of at least so many words, one of which is not a known name."""
+    words = [part for part in text.split("-") if not part.isdigit()]
+    return len(words) >= least and not all(map(scope.has, words))
 
 
 def _quote_known_names(text: str, scope: Scope) -> str:
