@@ -40,7 +40,7 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[DimS
     """
     stripped = text.strip()
     if stripped in ("", "?", "None"):
-        return None, f"the dim name {text!r} declares no size" if text != "" else None
+        return None, f"the dim name {text[:60]!r} declares no size" if text != "" else None
     if scope.has(text):
         return scope.symbol(text), None
     if _PLAIN_NAME.fullmatch(text):
