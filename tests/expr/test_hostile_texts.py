@@ -59,7 +59,7 @@ def read(text: str) -> None:
     try:
         parse_dim(text, Scope())
     except DimSyntaxError as error:
-        assert len(str(error)) < 300
+        assert len(str(error)) < 400
     assert scope.work <= 3 * MOST_WORK
 
 
