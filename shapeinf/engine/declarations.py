@@ -105,8 +105,8 @@ def unread_texts(inference: Inference) -> Iterator[Diagnostic]:
             if isinstance(text, str) and text not in reported and name not in graph.inputs:
                 reported.add(text)
                 if is_unread_arithmetic(text, scope):
-                    shown = shorten_end(escape_unprintable(text), 60)
-                    message = f"the declared size {shown} of {name} is not an expression: taken as one name"
+                    label = shorten_end(escape_unprintable(text), 60)
+                    message = f"the declared size {label} of {name} is not an expression: taken as one name"
                     yield Diagnostic("note", "S110", message, tensor=name)
 
 

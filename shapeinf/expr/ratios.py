@@ -28,7 +28,7 @@ Term = DimSize | Ratio
 
 
 class NoDimError(ValueError):
-    """An operation has no dim, or ratio, as its result. Its text is what a user should write."""
+    """No dim or ratio is the result; the text is what is expected. Internal: caught in `expr.parsing`."""
 
 
 def _parts(term: Term) -> tuple[DimSize, DimSize]:
