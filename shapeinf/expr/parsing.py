@@ -85,6 +85,7 @@ class Parser:
         self.names: set[str] = set()
         """The names of symbols in the text."""
         self.tokens = self._tokenize()
+        self.operators = [value if kind == "op" else "" for kind, value, _ in self.tokens] + [""]
         self.at = 0
         self.depth = 0
         self.roundings = 0
@@ -141,34 +142,37 @@ class Parser:
         position = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
         return DimSyntaxError(self.text, position, expected)
 
-    def _take(self, *values: str) -> str | None:
-        if self.at < len(self.tokens) and self.tokens[self.at][0] == "op" and self.tokens[self.at][1] in values:
-            self.at += 1
-            return self.tokens[self.at - 1][1]
-        return None
+    def _take(self, *values: str) -> str:
+        """The operator at the current position if it is one of these, else an empty text."""
+        operator = self.operators[self.at]
+        if operator not in values:
+            return ""
+        self.at += 1
+        return operator
 
     def _expression(self) -> Thunk:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise self._error(f"at most {MAX_NESTING} levels of nesting")
-        thunk = self._chain(self._minimum, "^")
+        thunk = self._sum()
+        if self.operators[self.at] in ("&", "^"):
+            thunk = self._chain(self._chain(thunk, self._sum, "&"), self._minimum, "^")
         self.depth -= 1
         return thunk
 
     def _minimum(self) -> Thunk:
         """Sums with `&` between them, which binds closer than `^`, as in Python."""
-        return self._chain(self._sum, "&")
+        return self._chain(self._sum(), self._sum, "&")
 
     def _sum(self) -> Thunk:
-        return self._chain(self._product, "+", "-")
+        return self._chain(self._product(), self._product, "+", "-")
 
     def _product(self) -> Thunk:
         """Products and divisions. Outside of a rounding `/` must be exact at once: a file may mean its floor."""
-        return self._chain(self._unary, "*", "//", "%", "/", "/:")
+        return self._chain(self._unary(), self._unary, "*", "//", "%", "/", "/:")
 
-    def _chain(self, operand: Callable[[], Thunk], *operators: str) -> Thunk:
+    def _chain(self, first: Thunk, operand: Callable[[], Thunk], *operators: str) -> Thunk:
         """Operands with operators between them, from left to right; any number of them is one level of nesting."""
-        first = operand()
         rest: list[tuple[Operation, int, Thunk]] = []
         while sign := self._take(*operators):
             position = self.tokens[self.at - 1][2]
