@@ -9,8 +9,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
-from typing import Any
 
 import attrs
 import onnx
@@ -30,16 +28,12 @@ from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, 
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.formats.read_files import files_of, open_source
 from shapeinf.formats.registry import Target
+from shapeinf.formats.unknown_names import NO_NAMES, AxisNames, DimNames, name_unknowns
 from shapeinf.graph import Graph, Node, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 
 _WORD = re.compile(r"[^\W\d]\w*")
 """A name of an axis, and the names in an expression."""
-
-AxisNames = Mapping[str, Mapping[int, str]]
-"""Names of axes, by output and axis."""
-
-NO_NAMES: Mapping[Any, Any] = MappingProxyType({})
 
 
 def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOptions) -> None:
@@ -88,17 +82,17 @@ def _serialize(model: onnx.ModelProto) -> bytes:
 
 def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteOptions) -> Iterator[Piece]:
     """The pieces of a ModelProto."""
-    writer = _Writer(buffer, options)
     keeps_inner = options.annotate == "io" and not annotation.inputs and not annotation.constants
     if keeps_inner:
         annotation = _of_outputs(graph, annotation)
+    outputs = output_names(graph, annotation.tensors)
+    writer = _Writer(buffer, options, name_unknowns(graph, annotation, outputs))
     replaced = {ASSUMPTIONS} if annotation.assumptions is not None else set()
     has_numbers = False
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
         if kind == BYTES and number == pb.MODEL_GRAPH:
-            names = output_names(graph, annotation.tensors)
-            pieces = writer.graph(start, end, graph, annotation, names, options.order)
+            pieces = writer.graph(start, end, graph, annotation, outputs, options.order)
             yield from message_pieces(number, pieces)
         elif kind == BYTES and number == pb.MODEL_FUNCTIONS:
             yield from message_pieces(number, writer.function(start, end, annotation))
@@ -137,9 +131,13 @@ def _property(key: str, value: str) -> bytes:
 class _Writer:
     """Writes the messages of one model; each type is encoded once, but for those with the number of a chain."""
 
-    def __init__(self, buffer: Buffer, options: WriteOptions) -> None:
-        """Inner values that have a type in the annotation, but get none, lose their old type: it may be wrong."""
+    def __init__(self, buffer: Buffer, options: WriteOptions, names: DimNames) -> None:
+        """Inner values that have a type in the annotation, but get none, lose their old type: it may be wrong.
+
+        `names` are those of unknowns.
+        """
         self.buffer = buffer
+        self.names = names
         self.annotate = options.annotate
         self.numbered = 0
         """The number of in-place chains so far."""
@@ -289,13 +287,13 @@ class _Writer:
                 pieces.append((before, stop))
             before = stop
         axes = names.get(name)
-        encoded = self.type(info) if axes is None else _type_field(info, axes)
+        encoded = self.type(info) if axes is None else self.new_type(info, axes)
         return message_pieces(pb.GRAPH_OUTPUT, [*pieces, encoded])
 
     def value(self, number: int, name: str, info: Info, chain: int | None = None) -> bytes:
         """A ValueInfoProto as a field, of a value of this in-place chain."""
         data = name.encode()
-        kind = self.type(info) if chain is None else _type_field(info, numbered_text(info, chain))
+        kind = self.type(info) if chain is None else self.new_type(info, numbered_text(info, chain, self.names))
         size = len(data)
         if size + len(kind) < 126:  # every length is one byte: the usual case
             return b"%c%c\n%c%b%b" % (number << 3 | BYTES, size + 2 + len(kind), size, data, kind)
@@ -305,13 +303,12 @@ class _Writer:
         """The type of a ValueInfoProto as a field. Values share records of types, which are compared by identity."""
         encoded = self.types.get(id(info))
         if encoded is None:
-            encoded = self.types[id(info)] = _type_field(info)
+            encoded = self.types[id(info)] = self.new_type(info)
         return encoded
 
-
-def _type_field(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
-    """The type of a ValueInfoProto as a field, with these `names` of axes."""
-    return encode_bytes(pb.VALUE_TYPE, encode_type(info, names))
+    def new_type(self, info: Info, axes: Mapping[int, str] = NO_NAMES) -> bytes:
+        """The type of a ValueInfoProto as a field, with these names of `axes`."""
+        return encode_bytes(pb.VALUE_TYPE, encode_type(info, axes, self.names))
 
 
 def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[int, str]]:
@@ -343,8 +340,12 @@ def _declared_dims(graph: Graph, name: str) -> Sequence[int | str | None]:
     return () if declared is None else declared.dims or ()
 
 
-def encode_type(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
-    """The bytes of the TypeProto of a value of known element type, with these `names` of axes."""
+def encode_type(info: Info, axes: Mapping[int, str] = NO_NAMES, names: DimNames = NO_NAMES) -> bytes:
+    """The bytes of the TypeProto of a value of known element type, with these names of `axes` and of unknowns.
+
+    The items of a sequence may differ in an unknown: there it has no name.
+    """
+    names = names if info.kind == "tensor" else NO_NAMES
     proto = inner = onnx.TypeProto()
     for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):
         if kind == "sequence":
@@ -359,7 +360,7 @@ def encode_type(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
     if info.shape.dims is not None:
         tensor.shape.SetInParent()
         for axis, d in enumerate(info.shape.dims):
-            set_dim(tensor.shape.dim.add(), d)
-            if axis in names:
-                tensor.shape.dim[axis].dim_param = names[axis]
+            set_dim(tensor.shape.dim.add(), d, names)
+            if axis in axes:
+                tensor.shape.dim[axis].dim_param = axes[axis]
     return bytes(proto.SerializeToString())
