@@ -41,11 +41,13 @@ class WriteOptions:
         external_data: where the weights are that are in other files.
         annotate: which inferred types to write.
         order: the order of the nodes, as their indices in the file that was read; None to keep it.
+        name_inputs: whether axes of inputs without a size and a name get the name that other values of the size have.
     """
 
     external_data: ExternalData = "keep"
     annotate: Annotate = "chains"
     order: Sequence[int] | None = None
+    name_inputs: bool = False
 
 
 MAX_CONFIG = 1 << 26

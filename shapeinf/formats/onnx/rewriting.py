@@ -49,8 +49,11 @@ def _tensor(name: str, wanted: PartialTensor) -> onnx.TensorProto:
     return onnx.numpy_helper.from_array(array, name)
 
 
-def set_type(proto: onnx.TypeProto, info: Info) -> None:
-    """Set the dims and the element type of a declared tensor, also one in a sequence or an optional."""
+def set_type(proto: onnx.TypeProto, info: Info, names: DimNames = NO_NAMES) -> None:
+    """Set the dims and the element type of a declared tensor, also one in a sequence or an optional.
+
+    `names` are those of unknowns.
+    """
     while proto.WhichOneof("value") in ("sequence_type", "optional_type"):
         proto = getattr(proto, proto.WhichOneof("value")).elem_type
     if proto.WhichOneof("value") == "map_type" or info.shape.dims is None:
@@ -64,7 +67,7 @@ def set_type(proto: onnx.TypeProto, info: Info) -> None:
         for _ in info.shape.dims:
             tensor.shape.dim.add()
     for dim, wanted in zip(tensor.shape.dim, info.shape.dims, strict=True):
-        set_dim(dim, wanted)
+        set_dim(dim, wanted, names)
 
 
 def dim_text(dim: Dimension, names: DimNames = NO_NAMES) -> str | None:

@@ -53,9 +53,14 @@ def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOp
 
 def rewrite(graph: Graph, annotation: Annotation, options: WriteOptions) -> Graph:
     """The graph of the file that `write` writes, in memory; weights in other files stay there. Raises as `write`."""
+    return read_edited(annotated_bytes(graph, annotation, options), files_of(graph))
+
+
+def annotated_bytes(graph: Graph, annotation: Annotation, options: WriteOptions) -> bytes:
+    """The bytes of the file that `write` writes; weights in other files stay there. Raises as `write`."""
     with _source_bytes(graph) as buffer:
         pieces = list(_model(buffer, graph, annotation, options))
-        return read_edited(b"".join(map(bytes, piece_bytes(buffer, pieces))), files_of(graph))
+        return b"".join(map(bytes, piece_bytes(buffer, pieces)))
 
 
 @contextmanager
@@ -138,6 +143,7 @@ class _Writer:
         """
         self.buffer = buffer
         self.names = names
+        self.name_inputs = options.name_inputs
         self.annotate = options.annotate
         self.numbered = 0
         """The number of in-place chains so far."""
@@ -180,7 +186,7 @@ class _Writer:
                 new = initializer(self.buffer, start, stop, annotation.constants)
                 return None if new is None else [encode_bytes(number, new)]
             elif number == pb.GRAPH_INPUT and kind == BYTES:
-                return self.input(start, stop, annotation.inputs)
+                return self.input(start, stop, annotation)
             elif number == pb.GRAPH_OUTPUT and kind == BYTES:
                 return self.output(start, stop, tensors, axes)
             elif number == pb.GRAPH_VALUE_INFO and kind == BYTES and self.name(start, stop) in known:
@@ -265,13 +271,20 @@ class _Writer:
                 return self.buffer[start:stop].decode("utf-8", "replace")
         return ""
 
-    def input(self, pos: int, end: int, inputs: Mapping[str, Info]) -> list[Piece] | None:
-        """A graph input with its new declared type in `inputs`; None if it has none."""
-        info = inputs.get(self.name(pos, end)) if inputs else None
+    def input(self, pos: int, end: int, annotation: Annotation) -> list[Piece] | None:
+        """A graph input with its new declared type, or with names for its open axes; None where it stays."""
+        if not annotation.inputs and not self.name_inputs:
+            return None
+        name, names = self.name(pos, end), NO_NAMES
+        info = annotation.inputs.get(name)
+        if info is None and self.name_inputs:
+            info, names = annotation.tensors.get(name), self.names
+            if info is None or info.kind != "tensor" or names.keys().isdisjoint(info.shape.symbols()):
+                return None
         if info is None:
             return None
         value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
-        set_type(value.type, info)
+        set_type(value.type, info, names)
         return [encode_bytes(pb.GRAPH_INPUT, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info], names: AxisNames) -> list[Piece]:

@@ -1,0 +1,121 @@
+"""Messages of onnx annotated in place: a message without its weights is read and written, and the new types move over.
+
+So weights are neither copied nor encoded, and a message may be larger than protobuf can write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+import onnx
+
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.contents import wants_contents
+from shapeinf.formats.files import WriteOptions
+from shapeinf.formats.onnx.writer import annotated_bytes
+from shapeinf.formats.ranges import wants_range
+from shapeinf.graph import Graph
+from shapeinf.lattice.dtypes import ONNX_NAMES
+
+_LARGE = 1 << 16
+"""Tensors of more bytes have no contents in an outline, unless inference reads these."""
+
+_WITH_TENSORS = frozenset({"GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TensorProto"})
+"""The messages that are or contain tensors, and are copied in parts."""
+
+_TENSOR_ATTRIBUTES = frozenset(
+    (
+        *(onnx.AttributeProto.TENSOR, onnx.AttributeProto.TENSORS),
+        *(onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS),
+    )
+)
+
+
+def outline_bytes(model: onnx.ModelProto) -> bytes:
+    """A model in binary form in which large tensors refer to a file that is never opened."""
+    outline = onnx.ModelProto()
+    _copy(model, outline)
+    return bytes(outline.SerializeToString())
+
+
+def annotate(model: onnx.ModelProto, graph: Graph, annotation: Annotation, options: WriteOptions) -> None:
+    """Write types into a model; `graph` was read from `outline_bytes(model)`."""
+    annotated = onnx.ModelProto.FromString(annotated_bytes(graph, annotation, options))
+    _move_types(annotated.graph, model.graph)
+    for function, old in zip(annotated.functions, model.functions, strict=True):
+        _replace(old.value_info, function.value_info)
+    _replace(model.metadata_props, annotated.metadata_props)
+
+
+def _copy(message: Any, copy: Any) -> None:
+    """Copy a message without the contents of large tensors."""
+    for field, value in message.ListFields():
+        target = getattr(copy, field.name)
+        kind = None if field.message_type is None else field.message_type.name
+        if kind not in _WITH_TENSORS:
+            _set(copy, field.name, value)
+        elif hasattr(value, "extend"):
+            for inner in value:
+                _copy_part(inner, target.add())
+        else:
+            target.SetInParent()
+            _copy_part(value, target)
+
+
+def _copy_part(message: Any, copy: Any) -> None:
+    if isinstance(message, onnx.TensorProto):
+        _copy_tensor(message, copy)
+    elif isinstance(message, onnx.NodeProto) and not any(map(_has_tensors, message.attribute)):
+        copy.CopyFrom(message)
+    else:
+        _copy(message, copy)
+
+
+def _has_tensors(attribute: onnx.AttributeProto) -> bool:
+    return attribute.type in _TENSOR_ATTRIBUTES
+
+
+def _copy_tensor(tensor: onnx.TensorProto, copy: onnx.TensorProto) -> None:
+    """Copy a tensor; a large one without its contents, in a form for which no reader looks for them."""
+    dtype, dims = ONNX_NAMES.get(tensor.data_type), tensor.dims
+    is_small = len(tensor.raw_data) <= _LARGE and prod(dims) <= _LARGE
+    if is_small or wants_contents(dtype, dims) or wants_range(dtype, dims) or any(dim < 0 for dim in dims):
+        copy.CopyFrom(tensor)
+        return
+    for field, value in tensor.ListFields():
+        if field.name in ("name", "dims", "data_type"):
+            _set(copy, field.name, value)
+    copy.data_location = onnx.TensorProto.EXTERNAL
+    copy.external_data.add(key="location", value="weights")
+
+
+def _set(message: Any, name: str, value: Any) -> None:
+    field = getattr(message, name)
+    if hasattr(field, "extend"):
+        field.extend(value)
+    elif hasattr(field, "CopyFrom"):
+        field.CopyFrom(value)
+    else:
+        setattr(message, name, value)
+
+
+def _move_types(annotated: onnx.GraphProto, graph: onnx.GraphProto) -> None:
+    """Give a graph the declarations of an annotated copy, and those of the bodies in it."""
+    _replace(graph.value_info, annotated.value_info)
+    for old, new in zip((*graph.input, *graph.output), (*annotated.input, *annotated.output), strict=True):
+        if old.type != new.type:
+            old.type.CopyFrom(new.type)
+    for node, with_types in zip(graph.node, annotated.node, strict=True):
+        for attribute, other in zip(node.attribute, with_types.attribute, strict=True):
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                _move_types(other.g, attribute.g)
+            elif attribute.type == onnx.AttributeProto.GRAPHS:
+                for body, typed in zip(attribute.graphs, other.graphs, strict=True):
+                    _move_types(typed, body)
+
+
+def _replace(field: Any, values: Iterable[Any]) -> None:
+    del field[:]
+    field.extend(values)
