@@ -23,7 +23,6 @@ from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats.files import WriteOptions, is_same_file, replace_file
 from shapeinf.formats.onnx.writer import annotated_bytes, encode_type
-from shapeinf.formats.unknown_names import name_unknowns
 from shapeinf.result import Result
 
 InferenceError = onnx.shape_inference.InferenceError
@@ -261,11 +260,12 @@ def _is_defined_by(schema: onnx.defs.OpSchema, version: int | None) -> bool:
 
 
 def _output_types(result: Result) -> Mapping[str, onnx.TypeProto]:
-    """The types of the outputs of a graph whose element types are known."""
-    types = annotation(result.engine.inference)
-    names = name_unknowns(result.graph, types)
-    known = {name: types.tensors[name] for name in result.graph.outputs if types.tensors[name].dtype is not None}
-    return {name: onnx.TypeProto.FromString(encode_type(info, {}, names)) for name, info in known.items()}
+    """The types of the outputs of a graph whose element types are known.
+
+    Unknowns have no names: calls for two nodes would return equal names for different sizes.
+    """
+    known = {name: info for name, info in result.outputs.items() if info.dtype is not None}
+    return {name: onnx.TypeProto.FromString(encode_type(info)) for name, info in known.items()}
 
 
 _ONNX_NODE_OUTPUTS: Any = onnx.shape_inference.infer_node_outputs
