@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 import onnx
+import onnx.checker
 
 from shapeinf.api import infer
 from shapeinf.compat.messages import copy_message, infer_message
@@ -132,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _write_with_data(options)
         else:
             _write(options)
-    except (ShapeInferenceError, OSError) as error:
+    except (ShapeInferenceError, OSError, onnx.checker.ValidationError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
