@@ -142,7 +142,7 @@ def infer_node_outputs(
         result = infer_model(model)
     if any(diagnostic.code == "S201" for diagnostic in result.diagnostics):
         arguments = (input_data, input_sparse_data, opset_imports, ir_version)
-        return _ONNX_NODE_OUTPUTS(schema, node, input_types, *arguments)
+        return dict(_ONNX_NODE_OUTPUTS(schema, node, input_types, *arguments))
     mismatch = next(_errors(result.diagnostics, {"S103", "S106", "S107", "S109"}), None)
     if mismatch is not None:
         raise onnx.checker.ValidationError(str(mismatch))

@@ -59,10 +59,10 @@ def infer_symbolic_shapes(model: ModelT, *, inplace: bool = False) -> ModelT:
     if inplace:
         _annotate(held)
         return model
-    annotated = duplicate(held)
+    annotated: Any = duplicate(held)
     _annotate(annotated)
     if held is model:
-        return annotated
+        return annotated  # type: ignore[no-any-return]
     program: Any = copy(model)
     program.model = annotated
     return program  # type: ignore[no-any-return]

@@ -103,8 +103,6 @@ def _tool_replaced() -> Iterator[None]:
     """The steps of the class are replaced in the class itself: subclasses and imported names have them too."""
     with ExitStack() as stack:
         tool = _import_tool()
-        if tool is None:
-            from shapeinf.compat import onnxruntime as tool
         for name in (_TOOL, _SCRIPT):
             if name not in sys.modules:
                 sys.modules[name] = tool
@@ -119,12 +117,12 @@ def _tool_replaced() -> Iterator[None]:
         yield
 
 
-def _import_tool() -> ModuleType | None:
-    """The module of onnxruntime; None where it or sympy is not installed."""
+def _import_tool() -> ModuleType:
+    """The module of onnxruntime; that of `shapeinf.compat` where onnxruntime or sympy is not installed."""
     try:
         return importlib.import_module(_TOOL)
     except ImportError:
-        return None
+        return importlib.import_module("shapeinf.compat.onnxruntime")
 
 
 def _remove_module(name: str, module: ModuleType) -> None:

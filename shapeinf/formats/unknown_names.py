@@ -50,7 +50,7 @@ def name_unknowns(graph: Graph, annotation: Annotation, outputs: AxisNames = NO_
     for output, axes in outputs.items():
         for axis, name in axes.items():
             dim = (annotation.tensors[output].shape.dims or ())[axis]
-            if isinstance(dim, Dimension) and dim.is_symbol and dim.is_anonymous and name not in taken:
+            if isinstance(dim, Dimension) and dim in dims and name not in taken:
                 names[dim] = name
     taken.update(name for axes in outputs.values() for name in axes.values())
     for dim, hint in dims.items():
@@ -108,7 +108,8 @@ def _nameless(name: str, axis: int, dim: Dimension) -> Iterable[tuple[Dimension,
 
 def _free_name(hint: str, taken: set[str]) -> str:
     """An identifier that resembles the hint and is not taken."""
-    name = re.sub(r"\W+", "_", _NUMBER.sub("", hint)).strip("_")
+    parts = "".join(c if f"_{c}".isidentifier() else " " for c in _NUMBER.sub("", hint)).split()
+    name = "_".join(parts).strip("_")
     if not name.isidentifier() or keyword.iskeyword(name) or name in RESERVED or GENERATED.fullmatch(name):
         name = f"dim_{name}"
     if len(name) > LONGEST_NAME:
