@@ -195,6 +195,8 @@ def _raise_inference_errors(error_type: type[Exception] = InferenceError) -> Ite
 def _check(result: Result, check_type: bool, strict_mode: bool) -> None:
     """Raise InferenceError for the diagnostics that these modes are for."""
     codes = {*(_SHAPE_ERRORS if strict_mode else ()), *(_TYPE_ERRORS if check_type else ())}
+    if not codes:
+        return
     errors = [*map(str, _errors(result.diagnostics, codes))]
     if strict_mode:
         untyped = (name for name, info in result.inputs.items() if info.kind == "tensor" and info.dtype is None)

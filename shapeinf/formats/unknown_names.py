@@ -16,7 +16,7 @@ from typing import Any
 from shapeinf.expr import Dimension, axis_label
 from shapeinf.expr.printing import RESERVED, try_format_dim
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
-from shapeinf.graph import DeclaredType, Graph, subgraphs
+from shapeinf.graph import DeclaredType, Graph, has_bodies, subgraphs
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"#\d+\Z")
@@ -124,8 +124,9 @@ def _free_name(hint: str, taken: set[str]) -> str:
 def _kept_names(graph: Graph, annotation: Annotation) -> set[str]:
     """The names in a file that is written with an annotation, but for those of unknowns and of axes of outputs."""
     texts: list[str] = [*graph.assumptions, *(annotation.assumptions or ())]
-    for info in _infos(annotation):
-        texts.extend(symbol.name for symbol in info.shape.symbols() if not symbol.is_anonymous)
+    infos = {id(info): info for info in _infos(annotation)}  # values share records of types
+    symbols = frozenset[Dimension]().union(*[info.shape.symbols() for info in infos.values()])
+    texts.extend(symbol.name for symbol in symbols if not symbol.is_anonymous)
     texts.extend(_kept_texts(graph, annotation))
     return {word for text in texts for word in (text, *_WORD.findall(text))}
 
@@ -142,13 +143,16 @@ def _infos(annotation: Annotation) -> Iterator[Info]:
 
 def _kept_texts(graph: Graph, annotation: Annotation) -> Iterator[str]:
     """The texts of declared dims that stay: those of inputs, and of values without a new type."""
+    inputs = set(graph.inputs)
     for name, declared in graph.declared.items():
         info = annotation.tensors.get(name)
-        if name in graph.inputs or info is None or info.dtype is None:
+        if name in inputs or info is None or info.dtype is None:
             yield from _texts(declared)
     for function in graph.functions.values():
         for declared in function.declared.values():
             yield from _texts(declared)
+    if not has_bodies(graph):
+        return
     for node in graph.nodes:
         for attribute, body in subgraphs(node.kind):
             inner = annotation.bodies.get(node.outputs, {}).get(attribute, Annotation({}))

@@ -15,6 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf.compat import onnx as compat
+from shapeinf.formats.onnx import in_memory
 
 HEADER = '<ir_version: 10, opset_import: ["" : 21, "my" : 1]>'
 SELECTED = "g (float[n, 4] x) => (float[?] y) { i = NonZero(x)  j = Cast<to = 1>(i)  k = Abs(j)  y = ReduceSum(x) }"
@@ -55,7 +56,9 @@ def test_a_size_that_depends_on_data_has_one_name(form: Any) -> None:
     assert model.SerializeToString() == before
 
 
-def test_weights_and_nodes_are_kept() -> None:
+@pytest.mark.parametrize("small", [0, 1 << 30], ids=["outline", "whole"])
+def test_weights_and_nodes_are_kept(monkeypatch: pytest.MonkeyPatch, small: int) -> None:
+    monkeypatch.setattr(in_memory, "_SMALL_MODEL", small)
     weight = np.arange(120_000, dtype=np.float32).reshape(400, 300)
     body = onnx.parser.parse_graph("b () => (float[?, ?] p) { p = Relu(h) }")
     nodes = [

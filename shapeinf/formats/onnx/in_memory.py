@@ -16,11 +16,14 @@ from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.files import WriteOptions
 from shapeinf.formats.onnx.writer import annotated_bytes
 from shapeinf.formats.ranges import wants_range
-from shapeinf.graph import Graph
+from shapeinf.graph import Graph, has_bodies, subgraphs
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
-_LARGE = 1 << 16
-"""Tensors of more bytes have no contents in an outline, unless inference reads these."""
+_LARGE = 1 << 14
+"""Tensors of more elements have no contents in an outline, unless inference reads these."""
+
+_SMALL_MODEL = 1 << 20
+"""A model with fewer elements in its initializers is encoded as it is: that is faster than an outline."""
 
 _WITH_TENSORS = frozenset({"GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TensorProto"})
 """The messages that are or contain tensors, and are copied in parts."""
@@ -34,16 +37,18 @@ _TENSOR_ATTRIBUTES = frozenset(
 
 
 def outline_bytes(model: onnx.ModelProto) -> bytes:
-    """A model in binary form in which large tensors refer to a file that is never opened."""
-    outline = onnx.ModelProto()
-    _copy(model, outline)
-    return bytes(outline.SerializeToString())
+    """A model in binary form; unless it is small, its large tensors refer to a file that is never opened."""
+    if sum(prod(tensor.dims) for tensor in model.graph.initializer) > _SMALL_MODEL:
+        outline = onnx.ModelProto()
+        _copy(model, outline)
+        model = outline
+    return bytes(model.SerializeToString())
 
 
 def annotate(model: onnx.ModelProto, graph: Graph, annotation: Annotation, options: WriteOptions) -> None:
     """Write types into a model; `graph` was read from `outline_bytes(model)`."""
     annotated = onnx.ModelProto.FromString(annotated_bytes(graph, annotation, options))
-    _move_types(annotated.graph, model.graph)
+    _move_types(annotated.graph, model.graph, graph)
     for function, old in zip(annotated.functions, model.functions, strict=True):
         _replace(old.value_info, function.value_info)
     _replace(model.metadata_props, annotated.metadata_props)
@@ -80,13 +85,12 @@ def _has_tensors(attribute: onnx.AttributeProto) -> bool:
 def _copy_tensor(tensor: onnx.TensorProto, copy: onnx.TensorProto) -> None:
     """Copy a tensor; a large one without its contents, in a form for which no reader looks for them."""
     dtype, dims = ONNX_NAMES.get(tensor.data_type), tensor.dims
-    is_small = len(tensor.raw_data) <= _LARGE and prod(dims) <= _LARGE
-    if is_small or wants_contents(dtype, dims) or wants_range(dtype, dims) or any(dim < 0 for dim in dims):
+    is_small = prod(dims) <= _LARGE or dtype == "string"
+    if is_small or wants_contents(dtype, dims) or wants_range(dtype, dims):
         copy.CopyFrom(tensor)
         return
-    for field, value in tensor.ListFields():
-        if field.name in ("name", "dims", "data_type"):
-            _set(copy, field.name, value)
+    copy.name, copy.data_type = tensor.name, tensor.data_type  # to read `raw_data` would copy it
+    copy.dims.extend(dims)
     copy.data_location = onnx.TensorProto.EXTERNAL
     copy.external_data.add(key="location", value="weights")
 
@@ -101,19 +105,27 @@ def _set(message: Any, name: str, value: Any) -> None:
         setattr(message, name, value)
 
 
-def _move_types(annotated: onnx.GraphProto, graph: onnx.GraphProto) -> None:
+def _move_types(annotated: onnx.GraphProto, message: onnx.GraphProto, graph: Graph) -> None:
     """Give a graph the declarations of an annotated copy, and those of the bodies in it."""
-    _replace(graph.value_info, annotated.value_info)
-    for old, new in zip((*graph.input, *graph.output), (*annotated.input, *annotated.output), strict=True):
+    _replace(message.value_info, annotated.value_info)
+    for old, new in zip((*message.input, *message.output), (*annotated.input, *annotated.output), strict=True):
         if old.type != new.type:
             old.type.CopyFrom(new.type)
-    for node, with_types in zip(graph.node, annotated.node, strict=True):
-        for attribute, other in zip(node.attribute, with_types.attribute, strict=True):
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                _move_types(other.g, attribute.g)
-            elif attribute.type == onnx.AttributeProto.GRAPHS:
-                for body, typed in zip(attribute.graphs, other.graphs, strict=True):
-                    _move_types(typed, body)
+    if not has_bodies(graph):
+        return
+    for index, node in enumerate(graph.nodes):
+        for name, body in subgraphs(node.kind):
+            _move_types(_body(annotated.node[index], name), _body(message.node[index], name), body)
+
+
+def _body(node: onnx.NodeProto, name: str) -> onnx.GraphProto:
+    """The graph in an attribute, whose name is as `subgraphs` has it: that of one in a list ends in its index."""
+    for attribute in node.attribute:
+        if attribute.name == name:
+            return attribute.g
+        if attribute.graphs and name.startswith(f"{attribute.name}["):
+            return attribute.graphs[int(name[len(attribute.name) + 1 : -1])]
+    raise KeyError(name)
 
 
 def _replace(field: Any, values: Iterable[Any]) -> None:
