@@ -121,7 +121,9 @@ def main(model: str, truth: str, target: str, *, patch: bool) -> None:
     results: dict[str, Any] = {}
     with redirect_stdout(sys.stderr), patched() if patch else nullcontext():
         outcomes = {name: outcome(name, tool, inputs, results) for name, tool in tools(inputs).items()}
-    np.savez(target, **{name: value for name, value in results.items() if isinstance(value, np.ndarray)})
+    arrays = {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
+    texts = {name: value.astype(str) for name, value in arrays.items() if value.dtype == object}
+    np.savez(target, **{**arrays, **texts})
     print(json.dumps(outcomes))
 
 

@@ -1,4 +1,4 @@
-"""Models with types written into them: time, completeness and contradictions of shapeinf's drop-in modules and of peers.
+"""Models with types written into them by the drop-in modules and by peers: time, completeness, contradictions.
 
     python tools/bench/annotate.py CORPUS [--tools onnx ort ...] [--only SUBSTRING]
 
@@ -32,6 +32,8 @@ import onnx  # noqa: E402
 Tool = Callable[[onnx.ModelProto], onnx.ModelProto]
 SECONDS = 120
 REPEATS = 3
+LONG = 2
+"""Seconds after which a run is not repeated."""
 
 
 def by_compat_onnx() -> Tool:
@@ -96,8 +98,8 @@ class Score(NamedTuple):
 def score(path: Path, make: Callable[[], Tool]) -> Score:
     """Run a tool in this process."""
     model, tool = onnx.load(str(path)), make()
-    seconds = []
-    for _ in range(REPEATS):
+    seconds: list[float] = []
+    while len(seconds) < REPEATS and sum(seconds) < LONG:
         copy = onnx.ModelProto()
         copy.CopyFrom(model)
         start = time.process_time()
@@ -207,12 +209,11 @@ def line(results: dict[Path, Score | str], baseline: dict[Path, Score | str]) ->
     tensors = sum(first.tensors for _, first in pairs if isinstance(first, Score))
     ratios = [a.seconds / b.seconds for a, b in pairs if isinstance(a, Score) and isinstance(b, Score) and b.seconds]
     complete, contradicted = (sum(getattr(score, field) for score in scores) for field in ("complete", "contradicted"))
-    return (
-        f"{complete} of {tensors} tensors complete ({100 * complete / tensors:.1f} %), {contradicted} dims contradicted, "
-        f"{len(results) - len(scores)} of {len(results)} models end in an error, "
-        f"time {statistics.median(ratios):.2f}x that of onnx ({min(ratios):.2f}x to {max(ratios):.2f}x), "
-        f"{1000 * statistics.median(score.seconds for score in scores):.1f} ms"
-    )
+    text = f"{complete} of {tensors} tensors complete ({100 * complete / max(tensors, 1):.1f} %)"
+    text += f", {contradicted} dims contradicted, {len(results) - len(scores)} of {len(results)} models end in an error"
+    if ratios:
+        text += f", time {statistics.median(ratios):.2f}x that of onnx ({min(ratios):.2f}x to {max(ratios):.2f}x)"
+    return text
 
 
 if __name__ == "__main__":
