@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx
 
 from shapeinf.api import infer
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.tensor_info import annotation
 from shapeinf.formats.files import WriteOptions
 from shapeinf.formats.onnx.in_memory import annotate, outline_bytes
@@ -20,9 +21,10 @@ def infer_message(
     Equal dims have equal texts. With `name_inputs` axes of inputs without a size and a name get a name too. Raises what
     `infer_shapes` raises, before the model is changed.
     """
-    result = infer(outline_bytes(model), options)
-    types = annotation(result.engine.inference)
-    annotate(model, result.graph, types, WriteOptions(annotate="all", name_inputs=name_inputs))
+    with pause_garbage_collection():
+        result = infer(outline_bytes(model), options)
+        types = annotation(result.engine.inference)
+        annotate(model, result.graph, types, WriteOptions(annotate="all", name_inputs=name_inputs))
     return result
 
 

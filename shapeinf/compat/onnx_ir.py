@@ -105,8 +105,8 @@ def _set_type(value: ir.Value, info: Info, axes: Mapping[int, str], names: DimNa
         dims = _declared_or(value.shape, dims)
     if dims is not None and (value.shape is None or list(value.shape) != dims):
         old = value.shape
-        kept = None if old is None or len(old) != len(dims) else [old.get_denotation(axis) for axis in range(len(dims))]
-        value.shape = ir.Shape(dims, kept)
+        is_like = old is not None and len(old) == len(dims)
+        value.shape = ir.Shape(dims, [old.get_denotation(axis) for axis in range(len(dims))] if is_like else None)
     return (value.type, value.shape) != before
 
 

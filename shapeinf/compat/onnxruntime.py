@@ -151,16 +151,15 @@ def _write(options: argparse.Namespace) -> None:
 
 
 def _write_with_data(options: argparse.Namespace) -> None:
-    """Write the annotated model with its weights in files beside it, as `onnx.save_model` does."""
+    """Write the annotated model with its weights in other files, as `onnx.save_model` does."""
     _read(options)  # reports a malformed model
     location = options.external_data_location
-    if options.all_tensors_to_one_file and os.path.normpath(location) == os.curdir:
+    if options.single_file and os.path.normpath(location) == os.curdir:
         location = f"{os.path.basename(options.output)}.data"
     onnx.save_model(
         SymbolicShapeInference.infer_shapes(onnx.load(options.input)),
         options.output,
-        save_as_external_data=True,
-        all_tensors_to_one_file=options.all_tensors_to_one_file,
+        **{"save_as_external_data": True, "all_tensors_to_one_file": options.single_file},
         location=location,
         size_threshold=options.external_data_size_threshold,
         convert_attribute=False,
@@ -189,8 +188,8 @@ def _parser() -> argparse.ArgumentParser:
     option("--int_max", type=int, default=INT_MAX, help=f"{no_effect}: ends of slices need no limit")
     option("--guess_output_rank", action="store_true", help=f"{no_effect}: ranks are not guessed")
     option("--verbose", type=int, default=0, help="1 or more prints the diagnostics")
-    option("--save_as_external_data", action="store_true", help="write the weights to files beside the model")
-    option("--all_tensors_to_one_file", action="store_true", help="write all weights to one file")
+    option("--save_as_external_data", action="store_true", help="write the weights to other files")
+    option("--all_tensors_to_one_file", dest="single_file", action="store_true", help="write all weights to one file")
     option("--external_data_location", default="./", help="the name of this file; the output with .data by default")
     option("--external_data_size_threshold", type=int, default=1024, help="bytes of the smallest weight in a file")
     return parser

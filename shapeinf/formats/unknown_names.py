@@ -45,7 +45,7 @@ def name_unknowns(graph: Graph, annotation: Annotation, outputs: AxisNames = NO_
     dims = _unnamed_dims(annotation)
     if not dims:
         return {}
-    taken = _kept_names(graph, annotation)
+    taken = _written_names(graph, annotation)
     names: dict[Dimension, str] = {}
     for output, axes in outputs.items():
         for axis, name in axes.items():
@@ -121,13 +121,13 @@ def _free_name(hint: str, taken: set[str]) -> str:
     return free
 
 
-def _kept_names(graph: Graph, annotation: Annotation) -> set[str]:
+def _written_names(graph: Graph, annotation: Annotation) -> set[str]:
     """The names in a file that is written with an annotation, but for those of unknowns and of axes of outputs."""
     texts: list[str] = [*graph.assumptions, *(annotation.assumptions or ())]
     infos = {id(info): info for info in _infos(annotation)}  # values share records of types
     symbols = frozenset[Dimension]().union(*[info.shape.symbols() for info in infos.values()])
     texts.extend(symbol.name for symbol in symbols if not symbol.is_anonymous)
-    texts.extend(_kept_texts(graph, annotation))
+    texts.extend(_other_texts(graph, annotation))
     return {word for text in texts for word in (text, *_WORD.findall(text))}
 
 
@@ -141,7 +141,7 @@ def _infos(annotation: Annotation) -> Iterator[Info]:
             yield from _infos(body)
 
 
-def _kept_texts(graph: Graph, annotation: Annotation) -> Iterator[str]:
+def _other_texts(graph: Graph, annotation: Annotation) -> Iterator[str]:
     """The texts of declared dims that stay: those of inputs, and of values without a new type."""
     inputs = set(graph.inputs)
     for name, declared in graph.declared.items():
@@ -156,7 +156,7 @@ def _kept_texts(graph: Graph, annotation: Annotation) -> Iterator[str]:
     for node in graph.nodes:
         for attribute, body in subgraphs(node.kind):
             inner = annotation.bodies.get(node.outputs, {}).get(attribute, Annotation({}))
-            yield from _kept_texts(body, inner)
+            yield from _other_texts(body, inner)
 
 
 def _texts(declared: DeclaredType) -> Iterator[str]:

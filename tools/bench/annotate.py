@@ -15,6 +15,7 @@ import json
 import logging
 import multiprocessing
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -34,6 +35,8 @@ SECONDS = 120
 REPEATS = 3
 LONG = 2
 """Seconds after which a run is not repeated."""
+GENERATED = re.compile(r"unk__\d+")
+"""Names that onnx makes for unknown dims: they are new for most values, so that they say nothing."""
 
 
 def by_compat_onnx() -> Tool:
@@ -123,8 +126,8 @@ def declared_dims(model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
         if proto.WhichOneof("value") == "map_type":
             found[value.name] = []
         elif proto.HasField("tensor_type") and proto.tensor_type.HasField("shape") and value.name not in found:
-            dims = proto.tensor_type.shape.dim
-            found[value.name] = [getattr(d, d.WhichOneof("value") or "", None) for d in dims]
+            dims = [getattr(d, d.WhichOneof("value") or "", None) for d in proto.tensor_type.shape.dim]
+            found[value.name] = [None if GENERATED.fullmatch(str(dim)) else dim for dim in dims]
     return found
 
 

@@ -120,12 +120,11 @@ def _move_types(annotated: onnx.GraphProto, message: onnx.GraphProto, graph: Gra
 
 def _body(node: onnx.NodeProto, name: str) -> onnx.GraphProto:
     """The graph in an attribute, whose name is as `subgraphs` has it: that of one in a list ends in its index."""
-    for attribute in node.attribute:
-        if attribute.name == name:
-            return attribute.g
-        if attribute.graphs and name.startswith(f"{attribute.name}["):
-            return attribute.graphs[int(name[len(attribute.name) + 1 : -1])]
-    raise KeyError(name)
+    attributes = {attribute.name: attribute for attribute in node.attribute}
+    if name in attributes:
+        return attributes[name].g
+    name, _, index = name.removesuffix("]").rpartition("[")
+    return attributes[name].graphs[int(index)]
 
 
 def _replace(field: Any, values: Iterable[Any]) -> None:

@@ -177,6 +177,8 @@ class _Writer:
             nonlocal node
             if number == pb.GRAPH_NODE and kind == BYTES:
                 node += 1
+                if ordered is None and not (annotation.bodies or annotation.constants):
+                    return None
                 if ordered is None:
                     return self.graph_node(graph.nodes[node - 1], start, stop, annotation)
                 index, start, stop = next(ordered)
