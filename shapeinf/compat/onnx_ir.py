@@ -104,10 +104,13 @@ def _set_type(value: ir.Value, info: Info, axes: Mapping[int, str], names: DimNa
     if dims is not None and value.is_graph_input():
         dims = _declared_or(value.shape, dims)
     if dims is not None and (value.shape is None or list(value.shape) != dims):
-        old = value.shape
-        is_like = old is not None and len(old) == len(dims)
-        value.shape = ir.Shape(dims, [old.get_denotation(axis) for axis in range(len(dims))] if is_like else None)
+        value.shape = ir.Shape(dims, _denotations(value.shape, len(dims)))
     return (value.type, value.shape) != before
+
+
+def _denotations(shape: ir.Shape | None, rank: int) -> list[str | None] | None:
+    """The meanings of axes, such as `DATA_BATCH`, of a shape of this rank."""
+    return None if shape is None or len(shape) != rank else [shape.get_denotation(axis) for axis in range(rank)]
 
 
 def _texts(info: Info, axes: Mapping[int, str], names: DimNames) -> list[int | str | None] | None:

@@ -121,10 +121,9 @@ def _move_types(annotated: onnx.GraphProto, message: onnx.GraphProto, graph: Gra
 def _body(node: onnx.NodeProto, name: str) -> onnx.GraphProto:
     """The graph in an attribute, whose name is as `subgraphs` has it: that of one in a list ends in its index."""
     attributes = {attribute.name: attribute for attribute in node.attribute}
-    if name in attributes:
-        return attributes[name].g
-    name, _, index = name.removesuffix("]").rpartition("[")
-    return attributes[name].graphs[int(index)]
+    owner, _, index = (name, "", "") if name in attributes else name.removesuffix("]").rpartition("[")
+    body: onnx.GraphProto = attributes[owner].graphs[int(index)] if index else attributes[owner].g
+    return body
 
 
 def _replace(field: Any, values: Iterable[Any]) -> None:
