@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.pnnx.attention import scaled_dot_product_attention
-from opdefs.rules.operands import part_size
+from opdefs.rules.operands import part_size, require_broadcast_to, require_multiple
 from opdefs.torch.dialect import torch
 from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, Shape, TensorType
@@ -35,8 +35,22 @@ def _normalizers(c: InferenceContext, query: TensorType, *sizes: DimSize) -> Ten
 def attention_of_processor(
     c: InferenceContext, query: TensorType, key: TensorType, value: TensorType, attn_mask: Shape | None = None
 ) -> tuple[TensorType, TensorType]:
-    """[N, H, L, E], [N, H, S, E], [N, H, S, E] -> [N, H, L, E] and [N, H, L]."""
-    return _attend(c, query, key, value, attn_mask), _normalizers(c, query)
+    """[N, H, L, E], [N, G, S, E], [N, G, S, E] -> [N, H, L, E] and [N, H, L], where G divides H.
+
+    The kernel compares the head sizes only: elsewhere it reads past the ends of tensors, or divides by zero, which ends
+    the process. The function that calls it compares the others.
+    """
+    q, k, v = (c.require_rank(x.shape, 4, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
+    k = c.merge(k, v, "key and value must have the same shape")
+    c.merge(q[0], k[0], "query and key must have the same batch")
+    c.merge(q[3], k[3], "query and key must have the same head size")
+    if c.prove_eq(q[0], 0) is not True:
+        for size, name in ((k[1], "heads"), (q[2], "queries"), (k[2], "keys")):
+            c.at_least(size, 1, f"there must be {name}: the kernel divides by their number")
+    require_multiple(c, q[1], k[1], "the heads of the query must be a multiple of those of key and value")
+    scores = Shape((*q[:3], k[2]))
+    require_broadcast_to(c, attn_mask, scores, "attn_mask must broadcast to [batch, heads, queries, keys]")
+    return TensorType(query.dtype, q), _normalizers(c, query)
 
 
 @torch("aten._scaled_dot_product_attention_math.default")

@@ -24,7 +24,7 @@ from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report.model import build_report
 from shapeinf.report.module_tree import module_rows
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
-from shapeinf.report.text import TENSOR_COLUMNS, summary_lines, tensor_cells
+from shapeinf.report.text import summary_lines, tensor_cells, tensor_columns
 from shapeinf.result import Result
 
 _QUERY = (
@@ -48,6 +48,12 @@ _QUERY = (
     click.option("--unknown", is_flag=True, help="List only tensors with an unknown dim or rank."),
     click.option("--constants", is_flag=True, help="List constants too; JSON always has them."),
     click.option("--bodies", is_flag=True, help="List tensors inside of functions, loops and branches too."),
+    click.option(
+        "--values",
+        "contents",
+        is_flag=True,
+        help="List the contents of small tensors too, as far as they are known: [batch, -1].",
+    ),
     click.option(
         "--limit", type=click.IntRange(min=0), metavar="N", help="List at most N tensors, and the number of the others."
     ),
@@ -131,7 +137,7 @@ def infer(
         if target.is_stdout:
             echo_document(result.save)
         elif json_wanted:
-            report = build_report(result, attrs.evolve(query, constants=True))
+            report = build_report(result, attrs.evolve(query, constants=True, contents=True))
             _print_note(report.note)
             echo_json(attrs.evolve(report, model=model, memory=memory))
         else:
@@ -143,7 +149,9 @@ def infer(
 def _print_table(result: Result, query: TensorQuery, depth: int | None) -> None:
     """The tensors of the query, as a tree of this depth, or as a list for None."""
     tensors = TensorRows(result, query)
-    echo_rows(TENSOR_COLUMNS, tensor_cells(tensors) if depth is None else module_rows(tensors, depth))
+    values = query.contents
+    rows = tensor_cells(tensors, values) if depth is None else module_rows(tensors, depth, values)
+    echo_rows(tensor_columns(values), rows)
     if tensors.omitted:
         echo(f" and {tensors.omitted:,} more: --limit is {query.limit}")
     _print_note(tensors.note)

@@ -285,12 +285,12 @@ class Session:
         """The values as texts: `sr = 16000`."""
         if not self._values:
             return
-        from shapeinf.inputs.values import format_value
+        from shapeinf.lattice.contents import format_elements
 
         for name in self._values:
             tensor = inference.input_types[name]
             assert isinstance(tensor, PartialTensor)
-            yield f"{reader.user_name(name)} = {format_value(tensor)}"
+            yield f"{reader.user_name(name)} = {format_elements(tensor)}"
 
     def _dim_names(self, inference: Inference) -> DimNames:
         """The names of dims that the user may refer to; after an update also those that it replaced.

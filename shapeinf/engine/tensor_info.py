@@ -12,8 +12,12 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import walk_runs
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
-from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import Element, HandleType, MapType, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice.contents import Value, format_contents, nest_elements
 from shapeinf.pickling import versioned_pickle
+
+MAX_VALUE = 256
+"""The most elements of a tensor whose `TensorInfo.value` is known."""
 
 MAX_VISITS = 1 << 13
 """The most items of a sequence, those of inner sequences included, that are visited to list its tensors."""
@@ -26,11 +30,37 @@ class TensorInfo:
 
     `kind` is "tensor", or nested like "sequence", "optional(sequence)", "map(int64)" (a map from int64 keys); dtype
     and shape are then those of the innermost elements.
+
+    Records are equal where these three are.
     """
 
     dtype: str | None
     shape: Shape
     kind: str = "tensor"
+    _contents: PartialTensor | None = attrs.field(default=None, eq=False, repr=False)
+
+    @property
+    def value(self) -> Value:
+        """The contents of a small tensor as far as they are known; None where nothing is, or for over `MAX_VALUE`.
+
+        Elements are nested in tuples as the axes are: those of a vector are `(batch, -1, 768)`, of a scalar the element
+        itself. An element is an int, a float, a bool, a string, or a dim; None where it is unknown. A bool or float
+        that sizes of inputs decide is an object whose text is its formula, `batch - 1 >= 0`.
+        """
+        return None if self._contents is None or self._contents.elements is None else nest_elements(self._contents)
+
+    @property
+    def elements(self) -> tuple[Element, ...] | None:
+        """Those of `value` in row-major order."""
+        return None if self._contents is None else self._contents.elements
+
+    @property
+    def value_text(self) -> str:
+        """What is known of the contents, as text: `[batch, -1, 768]`, or `0..511`; empty where nothing is.
+
+        Of many elements the first ones are printed.
+        """
+        return "" if self._contents is None else format_contents(self._contents)
 
     def __str__(self) -> str:
         """`float32[B, 128]`."""
@@ -69,10 +99,17 @@ def tensor_info(value: Type | None) -> TensorInfo:
     if value is None:
         return TensorInfo(None, Shape.unknown())
     if isinstance(value, TensorType):
-        return TensorInfo(value.dtype, value.shape)
+        return TensorInfo(value.dtype, value.shape, contents=_small_contents(value))
     inner = tensor_info(value.element)
     kind = f"map({value.key})" if isinstance(value, MapType) else value.kind
     return TensorInfo(inner.dtype, inner.shape, kind if inner.kind == "tensor" else f"{kind}({inner.kind})")
+
+
+def _small_contents(value: TensorType) -> PartialTensor | None:
+    """A tensor of which contents are known, if these are small."""
+    if not isinstance(value, PartialTensor) or isinstance(value, HandleType) or value.contents is None:
+        return None
+    return value if value.elements is None or len(value.elements) <= MAX_VALUE else None
 
 
 def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import Any
 
 from shapeinf.errors import DimSyntaxError, ShapeInferenceError, SpecError
@@ -22,7 +21,7 @@ from shapeinf.inputs.reader import InputReader
 from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
-from shapeinf.lattice.types import MAX_ELEMENTS, MAX_PRINTED, MAX_RANK, Element, HandleType, numpy_dtype
+from shapeinf.lattice.types import MAX_ELEMENTS, MAX_RANK, Element, HandleType, numpy_dtype
 from shapeinf.texts import shell_word
 
 _BLANKS = re.compile(r"\s*")
@@ -288,31 +287,3 @@ class _Elements:
 def _is_bool(leaf: object) -> bool:
     """Whether an element is a bool, also one of numpy."""
     return isinstance(leaf, bool) or getattr(leaf, "dtype", None) == "bool"
-
-
-def format_value(tensor: PartialTensor) -> str:
-    """The contents in brackets; of many elements the type and the first ones.
-
-    >>> format_value(PartialTensor("int64", Shape((2, 1)), (1, None)))
-    '[[1], [?]]'
-    """
-    elements = iter(tensor.elements or ())
-    dims = [d for d in tensor.shape if isinstance(d, int)]
-    if math.prod(max(d, 1) for d in dims) > MAX_PRINTED:  # an array without elements may have many brackets
-        first = ", ".join(map(_format_element, islice(elements, MAX_PRINTED)))
-        return repr(TensorType(tensor.dtype, tensor.shape)) + (f" of {first}, ..." if first else "")
-    return _format_nested(elements, dims)
-
-
-def _format_nested(elements: Iterator[Element], dims: Sequence[int]) -> str:
-    if not dims:
-        return _format_element(next(elements))
-    return "[" + ", ".join(_format_nested(elements, dims[1:]) for _ in range(dims[0])) + "]"
-
-
-def _format_element(element: Element) -> str:
-    if element is None:
-        return "?"
-    if isinstance(element, bool):
-        return str(element).lower()
-    return repr(element) if isinstance(element, str) else str(element)

@@ -114,9 +114,15 @@ class TensorType:
         """Consistent with equality."""
         return hash((self.dtype, self.shape))
 
+    @property
+    def contents_text(self) -> str | None:
+        """The known contents as text; None where nothing is known of them."""
+        return None
+
     def __repr__(self) -> str:
-        """`float32[2, 3]`."""
-        return f"{self.dtype or '?'}{self.shape}"
+        """`float32[2, 3]`, `int64[2]{B, -1}` where contents are known."""
+        contents = self.contents_text
+        return f"{self.dtype or '?'}{self.shape}" + ("" if contents is None else f"{{{contents}}}")
 
 
 class PartialTensor(TensorType):
@@ -179,13 +185,14 @@ class PartialTensor(TensorType):
         """Consistent with equality."""
         return hash((self.dtype, self.shape, self.elements))
 
-    def __repr__(self) -> str:
-        """`int64[2]{B, -1}`, unknown elements as `?`."""
+    @property
+    def contents_text(self) -> str | None:
+        """The first elements, unknown ones as `?`: `B, -1`."""
         if self.elements is None:
-            return super().__repr__()
+            return None
         texts = ["?" if e is None else str(e) for e in self.elements[:MAX_PRINTED]]
         more = ["..."] if len(self.elements) > MAX_PRINTED else []
-        return super().__repr__() + "{" + ", ".join(texts + more) + "}"
+        return ", ".join(texts + more)
 
 
 def to_partial(tensor: TensorType) -> PartialTensor:
@@ -221,9 +228,10 @@ class BoundedTensor(PartialTensor):
         """Consistent with equality."""
         return hash((self.dtype, self.shape, self.least, self.most))
 
-    def __repr__(self) -> str:
-        """`int64[5000]{0..511}`."""
-        return f"{super().__repr__()}{{{self.least}..{self.most}}}"
+    @property
+    def contents_text(self) -> str:
+        """`0..511`."""
+        return f"{self.least}..{self.most}"
 
 
 class ChosenIndices(PartialTensor):
@@ -263,9 +271,10 @@ class ChosenIndices(PartialTensor):
         """Consistent with equality."""
         return hash((self.dtype, self.shape, self.size))
 
-    def __repr__(self) -> str:
-        """`int64[10]{chosen below n}`."""
-        return f"{super().__repr__()}{{chosen below {'?' if self.size is None else self.size}}}"
+    @property
+    def contents_text(self) -> str:
+        """`chosen below n`."""
+        return f"chosen below {'?' if self.size is None else self.size}"
 
 
 class Progression(PartialTensor):
@@ -304,10 +313,10 @@ class Progression(PartialTensor):
         """Consistent with equality."""
         return hash((self.dtype, self.shape, self.base, self.steps))
 
-    def __repr__(self) -> str:
-        """`int64[seq]{past + 1*i0}`."""
-        parts = [str(self.base), *(f"{step}*i{axis}" for axis, step in enumerate(self.steps) if step)]
-        return f"{super().__repr__()}{{{' + '.join(parts)}}}"
+    @property
+    def contents_text(self) -> str:
+        """`past + 1*i0`, the element at the index `i0`."""
+        return " + ".join([str(self.base), *(f"{step}*i{axis}" for axis, step in enumerate(self.steps) if step)])
 
 
 class BroadcastAxes(PartialTensor):
@@ -396,10 +405,11 @@ class HandleType(PartialTensor):
         """Consistent with equality."""
         return hash((self.dtype, self.shape, self.values, self.length))
 
-    def __repr__(self) -> str:
-        """`variant[]{float32[B, 4] x n}`."""
+    @property
+    def contents_text(self) -> str:
+        """`float32[B, 4] x n`."""
         behind = "?" if self.values is None else ", ".join(map(repr, self.values))
-        return f"{super().__repr__()}{{{behind}{'' if self.length is None else f' x {self.length}'}}}"
+        return behind + ("" if self.length is None else f" x {self.length}")
 
 
 class SequenceType:

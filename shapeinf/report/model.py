@@ -15,8 +15,8 @@ from shapeinf.report.tensor_rows import DimRecord, TensorQuery, TensorRecord, Te
 from shapeinf.result import Result
 from shapeinf.schemas import json_record, to_json
 
-EVERYTHING = TensorQuery(constants=True)
-"""All tensors of a graph, without those inside of bodies."""
+EVERYTHING = TensorQuery(constants=True, contents=True)
+"""All tensors of a graph with their contents, without those inside of bodies."""
 
 __all__ = [
     "DimRecord",

@@ -44,8 +44,8 @@ class _Module:
         return self.modules[name]
 
 
-def module_rows(tensors: Iterable[TensorRecord], depth: int) -> Iterator[Row]:
-    """The cells of `TENSOR_COLUMNS`: a row for each module and tensor, with modules below `depth` collapsed.
+def module_rows(tensors: Iterable[TensorRecord], depth: int, values: bool = False) -> Iterator[Row]:
+    """The cells of `tensor_columns`: a row for each module and tensor, with modules below `depth` collapsed.
 
     A module has the number of its tensors, its operators, and the type of the last tensor that a node computes. One
     with a single tensor is that tensor; modules with nothing but one module are one row.
@@ -57,20 +57,20 @@ def module_rows(tensors: Iterable[TensorRecord], depth: int) -> Iterator[Row]:
             module = module.child(part)
             module.add(tensor)
         module.items.append(tensor)
-    return _rows(root, depth, 0)
+    return _rows(root, depth, 0, values)
 
 
-def _rows(module: _Module, depth: int, level: int) -> Iterator[Row]:
+def _rows(module: _Module, depth: int, level: int, values: bool) -> Iterator[Row]:
     for item in module.items:
         while isinstance(item, _Module) and len(item.items) == 1:
             item = item.items[0]
         if isinstance(item, TensorRecord):
-            for name, *cells in tensor_cells([item]):
+            for name, *cells in tensor_cells([item], values):
                 yield "  " * level + _short(name, module), *cells
         else:
-            yield _module_row(item, item.name[len(module.name) :], level)
+            yield _module_row(item, item.name[len(module.name) :], level, values)
             if level + 1 < depth:
-                yield from _rows(item, depth, level + 1)
+                yield from _rows(item, depth, level + 1, values)
 
 
 def _short(name: str, module: _Module) -> str:
@@ -78,11 +78,11 @@ def _short(name: str, module: _Module) -> str:
     return name.lstrip("/").removeprefix(module.name) if module.name else name
 
 
-def _module_row(module: _Module, name: str, level: int) -> Row:
+def _module_row(module: _Module, name: str, level: int, values: bool) -> Row:
     frequent = module.operators.most_common(MAX_OPERATORS)
     listed = [op if count == 1 else f"{op} x{count}" for op, count in frequent]
     more = len(module.operators) - len(frequent)
     operators = ", ".join(listed) + (f", {more} more" if more else "")
     assert module.last is not None
-    (_, *cells), *_ = tensor_cells([module.last])
+    (_, *cells), *_ = tensor_cells([module.last], values)
     return f"{'  ' * level}{name}  {format_count(module.count, 'tensor')}", *cells[:-1], operators

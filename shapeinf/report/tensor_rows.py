@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -11,7 +12,8 @@ import attrs
 from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed_values, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
 from shapeinf.errors import UnknownNameError
-from shapeinf.expr import DimSize, Interval
+from shapeinf.expr import Dimension, DimSize, Interval
+from shapeinf.lattice import Element
 from shapeinf.result import Result
 from shapeinf.schemas import json_record
 from shapeinf.texts import nearest_names
@@ -35,7 +37,11 @@ class DimRecord:
     name: str | None = None
 
 
-@json_record(omit=("shape_text", "bounds_text", "output", "inner", "items"))
+ElementRecord = int | float | bool | str | DimRecord | None
+"""An element of the value of a tensor."""
+
+
+@json_record(omit=("shape_text", "bounds_text", "output", "inner", "items", "value_text"))
 @attrs.frozen
 class TensorRecord:
     """One tensor.
@@ -52,6 +58,10 @@ class TensorRecord:
         output: whether it is an output of the graph.
         inner: whether it is inside of a body or function.
         items: the types of the tensors in a sequence as texts; None where not all are known, and for other kinds.
+        value: the elements of a small tensor in row-major order, None for an unknown one; a dim that is not a number is
+            an object as in `shape`, and what else has no number of its own is a text; None where no element is known,
+            and where the query does not ask.
+        value_text: what is known of the contents as text; empty where nothing is, and where the query does not ask.
     """
 
     name: str
@@ -65,6 +75,8 @@ class TensorRecord:
     output: bool = False
     inner: bool = False
     items: tuple[str, ...] | None = None
+    value: tuple[ElementRecord, ...] | None = None
+    value_text: str = ""
 
 
 @attrs.frozen
@@ -80,6 +92,7 @@ class TensorQuery:
             outputs are always listed.
         bodies: tensors inside of bodies and functions too; those that `names` spells out are always listed.
         limit: the most tensors that are listed; None for no limit.
+        contents: record the contents of tensors, too.
     """
 
     inputs: bool = False
@@ -90,6 +103,7 @@ class TensorQuery:
     constants: bool = False
     bodies: bool = False
     limit: int | None = None
+    contents: bool = False
 
 
 class _TypeTexts(NamedTuple):
@@ -100,6 +114,8 @@ class _TypeTexts(NamedTuple):
     shape: tuple[int | DimRecord, ...] | None
     shape_text: str
     bounds_text: str
+    value: tuple[ElementRecord, ...] | None
+    value_text: str
 
 
 class _Candidate(NamedTuple):
@@ -149,7 +165,7 @@ class TensorRows:
     @property
     def _lists_all_computed(self) -> bool:
         """Whether the query, but for its limit, matches what is neither a constant nor inside of a body."""
-        return self._query == TensorQuery(limit=self._query.limit)
+        return self._query == TensorQuery(limit=self._query.limit, contents=self._query.contents)
 
     @property
     def note(self) -> str:
@@ -157,7 +173,7 @@ class TensorRows:
         query = self._query
         if self.listed or self.omitted:
             return ""
-        if query == TensorQuery(unknown=True, constants=query.constants, bodies=query.bodies):
+        if attrs.evolve(query, constants=False, bodies=False, contents=False) == TensorQuery(unknown=True):
             return "no tensor has an unknown dim or rank"
         near = [name for glob in self._globs for name in nearest_names(glob, self._result.tensors)]
         hint = f"; the nearest of its names: {', '.join(map(repr, near))}" if near else ""
@@ -216,14 +232,42 @@ class TensorRows:
             infos = item_infos(self._result.engine.inference, tensor.name)
             items = None if infos is None else tuple(map(str, infos))
         op, node, _ = tensor.producer
-        return TensorRecord(tensor.name, *texts, op, node, tensor.output, tensor.inner, items)
+        return TensorRecord(
+            tensor.name,
+            texts.kind,
+            texts.dtype,
+            texts.shape,
+            texts.shape_text,
+            texts.bounds_text,
+            op,
+            node,
+            tensor.output,
+            tensor.inner,
+            items,
+            texts.value,
+            texts.value_text,
+        )
+
+    def _elements(self, info: TensorInfo) -> tuple[ElementRecord, ...] | None:
+        elements = info.elements
+        return None if elements is None else tuple(_element(self._result, element) for element in elements)
 
     def _describe(self, info: TensorInfo) -> _TypeTexts:
         """The fields of a type. Equal types of a graph are one object, which the result holds: they are made once."""
         if id(info) not in self._types:
             dims = None if info.shape.dims is None else tuple(_dim(self._result, dim) for dim in info.shape.dims)
-            self._types[id(info)] = _TypeTexts(info.kind, info.dtype, dims, str(info.shape), _bounds(dims))
+            value, value_text = (self._elements(info), info.value_text) if self._query.contents else (None, "")
+            bounds = _bounds(dims)
+            self._types[id(info)] = _TypeTexts(info.kind, info.dtype, dims, str(info.shape), bounds, value, value_text)
         return self._types[id(info)]
+
+
+def _element(result: Result, element: Element) -> ElementRecord:
+    if isinstance(element, Dimension):
+        return _dim(result, element)
+    if element is None or isinstance(element, (int, str)) or (isinstance(element, float) and math.isfinite(element)):
+        return element
+    return str(element)  # JSON has no infinity; a formula that is no dim
 
 
 def is_glob(text: str) -> bool:

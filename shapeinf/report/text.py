@@ -23,26 +23,29 @@ MAX_UNKNOWNS = 8
 """Limit on the listed unknowns of one cause; the others are counted."""
 
 
-TENSOR_COLUMNS = (
-    Column("tensor", 16),
-    Column("type"),
-    Column("shape", 16, turn=2),
-    Column("range", 8, turn=1),
-    Column("producer", 8, turn=3),
-)
-"""The columns of a tensor: name, element type, shape, its range where dims are bounded, and operator."""
+_VALUE = Column("value", 16, turn=4)
 
 
-def tensor_cells(tensors: Iterable[TensorRecord]) -> Iterator[tuple[str, ...]]:
-    """The cells of `TENSOR_COLUMNS` of each tensor; a sequence has a further row for each item."""
+def tensor_columns(values: bool = False) -> tuple[Column, ...]:
+    """The columns of a tensor: name, element type, shape, its range where dims are bounded, contents, and operator."""
+    return (
+        Column("tensor", 16),
+        Column("type"),
+        Column("shape", 16, turn=2),
+        Column("range", 8, turn=1),
+        *([_VALUE] if values else []),
+        Column("producer", 8, turn=3),
+    )
+
+
+def tensor_cells(tensors: Iterable[TensorRecord], values: bool = False) -> Iterator[tuple[str, ...]]:
+    """The cells of `tensor_columns` of each tensor; a sequence has a further row for each item."""
     for tensor in tensors:
         producer = f"{tensor.producer or 'constant'}{', output' if tensor.output else ''}"
-        if tensor.kind == "tensor":
-            yield tensor.name, tensor.dtype or "?", tensor.shape_text, tensor.bounds_text, producer
-        else:
-            first, *items = _shape_lines(tensor)
-            yield tensor.name, tensor.dtype or "?", first, tensor.bounds_text, producer
-            yield from (("", "", item, "", "") for item in items)
+        first, *items = [tensor.shape_text] if tensor.kind == "tensor" else _shape_lines(tensor)
+        value = (tensor.value_text,) if values else ()
+        yield tensor.name, tensor.dtype or "?", first, tensor.bounds_text, *value, producer
+        yield from (("", "", item, "", *("" for _ in value), "") for item in items)
 
 
 def _shape_lines(tensor: TensorRecord) -> list[str]:

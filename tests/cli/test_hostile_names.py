@@ -37,9 +37,9 @@ STRINGS = {
     "long": "x" * 10_000,
     "format": "{0} %s ${7*7} {{7*7}} $x_{$",
 }
-SOME = ["terminal", "lines", "formula", "tag"]
-FLAVOURS = [name if name in SOME else pytest.param(name, marks=pytest.mark.slow) for name in STRINGS]
-"""The others run with `-m slow`."""
+STRINGS["all"] = "".join(STRINGS[name] for name in ("formula", "terminal", "lines", "tag"))
+FLAVOURS = [name if name == "all" else pytest.param(name, marks=pytest.mark.slow) for name in STRINGS]
+"""The others, one by one, run with `-m slow`."""
 
 
 def info(name, dims):

@@ -44,6 +44,8 @@ UNCHECKED = (
 
 The functions that call them compare the sizes before.
 """
+STRICTER = ("aten._scaled_dot_product_flash_attention_for_cpu",)
+"""Those of them whose rules refuse all sizes at which torch's kernels fail or end the process."""
 
 CASES = read_cases()
 RECORDED = read_recorded()
@@ -104,7 +106,8 @@ def test_neighboring_sizes_run_where_they_run_in_torch(case: Case) -> None:
         result = infer(neighbor, [f"y{i}" for i in range(len(base))])
         verdict = result.contract.check().verdict
         sizes = [each.numbers for each in tensors_in([neighbor.positional, neighbor.named])]
-        if recorded is None and verdict is True and not case.overload.startswith((*ITEMS, *UNCHECKED)):
+        may_fail = case.overload.startswith((*ITEMS, *UNCHECKED)) and not case.overload.startswith(STRICTER)
+        if recorded is None and verdict is True and not may_fail:
             wrong.append((sizes, "fails in torch"))
         if recorded is not None and verdict is False and not case.overload.startswith(UNCHECKED):
             wrong.append((sizes, "runs in torch"))

@@ -180,7 +180,9 @@ class LiveData:
         graph = self.source.result.graph
         sources = producers(self.source.result.engine.inference)
         rows = dict(self.table.ranked_tensors())
-        columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role", "node")}
+        columns: dict[str, list[int]] = {
+            key: [] for key in ("name", "type", "shape", "value", "bytes", "op", "role", "node")
+        }
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
         sizes: dict[tuple[tuple[int, ...] | None, str | None], int] = {}
         for name, info in self.source.result.tensors.items():
@@ -191,6 +193,7 @@ class LiveData:
             columns["name"].append(texts[name])
             columns["type"].append(types[_element_type(info)])
             columns["shape"].append(-1 if dims is None else shapes[dims])
+            columns["value"].append(types[shorten_text(info.value_text, MAX_FORMULA)])
             if (dims, info.dtype) not in sizes:
                 sizes[dims, info.dtype] = self._number(self._bytes(dims, info.dtype))
             columns["bytes"].append(sizes[dims, info.dtype])

@@ -6,8 +6,8 @@ const MARGIN = 6;
 /** Characters at the end of a name that are always shown. */
 const NAME_END = 16;
 
-/** @typedef {{name: number[], type: number[], shape: number[], bytes: number[], op: number[], role: number[],
- *             node: number[]}} Tensors */
+/** @typedef {{name: number[], type: number[], shape: number[], value: number[], bytes: number[], op: number[],
+ *             role: number[], node: number[]}} Tensors */
 
 /** The columns of numbers, which change with the sizes. */
 const NUMBERS = ["now", "bytes", "macs"];
@@ -209,14 +209,18 @@ class TensorTable {
       setText(detail, "No tensor matches.");
       return;
     }
-    const { name, type, shape, bytes, op, role } = this.tensors;
+    const { name, type, shape, value, bytes, op, role } = this.tensors;
     const formula = shape[i] < 0 ? "of unknown rank" : this.formulas[shape[i]];
     const size = amountText(this.amounts[bytes[i]], (value) => `${groupDigits(value)} bytes`, "unknown size");
     const own = ROLES[role[i]];
     const from = (own === "computed" ? "" : `, ${own}`) + (this.types[op[i]] ? `, from ${this.types[op[i]]}` : "");
     const macs = this.cost.macs(this.tensors.node[i]);
     const cost = macs ? `, ${groupDigits(macs)} multiply-accumulates` : "";
-    setText(detail, `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}, ${size}${from}${cost}`);
+    const contents = this.types[value[i]] ? `, value ${this.types[value[i]]}` : "";
+    setText(
+      detail,
+      `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}${contents}, ${size}${from}${cost}`,
+    );
   }
 
   /** @param {KeyboardEvent} event */
