@@ -399,8 +399,8 @@ class Result:
         number may share a buffer; "all" writes equal texts for equal dims; "io" writes the types of the outputs only.
 
         `dim_text` writes expressions of dims of an ONNX model in the notation of another tool: "sympy" (also for
-        onnxruntime), "torch", "jax", or "onnx" for that of a proposal. A dim that the tool cannot read is not declared.
-        Inner values have equal texts for equal dims, unless `annotate` is "io".
+        onnxruntime), "torch", "jax", or "onnx" for that of a proposal. A dim that the tool cannot read has a name of
+        its own. Inner values have equal texts for equal dims, unless `annotate` is "io".
 
         `minimize_memory`, which may be "onnxruntime", chooses the types and the order of the nodes by prediction: with
         the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others

@@ -60,6 +60,7 @@ ORDER = (
     "testing",
     "pytest_plugin",
     "passes",
+    "compat",
     "report",
     "scan",
     "cli",
