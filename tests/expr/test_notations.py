@@ -16,8 +16,8 @@ from tests.expr.random_dims import NAMES, Value, random_dims, random_sizes
 
 NOTATIONS: tuple[NotationName, ...] = get_args(NotationName)
 
-Reader = Callable[[str], Callable[[Mapping[str, int]], int]]
-"""A text to a function of sizes, by the tool itself."""
+Reader = Callable[[str], Callable[[Mapping[str, int]], int | None]]
+"""A text to a function of sizes, by the tool itself; None where the tool cannot compute the size."""
 
 
 def sympy_reader(text: str) -> Callable[[Mapping[str, int]], int]:
@@ -33,10 +33,20 @@ def torch_reader(text: str) -> Callable[[Mapping[str, int]], int]:
     return lambda sizes: int(sympy.sympify(text, locals={**known, **{n: sympy.Integer(sizes[n]) for n in NAMES}}))
 
 
-def jax_reader(text: str) -> Callable[[Mapping[str, int]], int]:
+def jax_reader(text: str) -> Callable[[Mapping[str, int]], int | None]:
+    """jax computes maxima of at most 32 or 64 bits."""
+    jax = pytest.importorskip("jax")
     export = pytest.importorskip("jax.export")
+    jax.config.update("jax_enable_x64", True)
     (dim,) = export.symbolic_shape(text)
-    return (lambda _: int(dim)) if isinstance(dim, int) else (lambda sizes: int(dim._evaluate(dict(sizes))))
+
+    def value(sizes: Mapping[str, int]) -> int | None:
+        try:
+            return dim if isinstance(dim, int) else int(dim._evaluate(dict(sizes)))
+        except OverflowError:
+            return None
+
+    return value
 
 
 def onnx_reader(text: str) -> Callable[[Mapping[str, int]], int]:
@@ -96,7 +106,9 @@ def compare(notation: NotationName, seed: int, count: int, points: int) -> None:
             assert again == dim, text
         of_tool = READERS[notation](text)
         for sizes in random_sizes(seed, points):
-            assert of_tool(sizes) == value(sizes) == evaluate(again, sizes), (text, sizes)
+            expected = value(sizes)
+            assert of_tool(sizes) in (expected, None), (text, sizes)
+            assert evaluate(again, sizes) == expected, (text, sizes)
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
