@@ -22,7 +22,7 @@ from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import Contradiction, ModelError, ShapeInferenceError
 from shapeinf.formats.files import WriteOptions, is_same_file
 from shapeinf.formats.onnx.writer import write
-from shapeinf.inputs.options import InferenceOptions
+from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.result import Result
 
 __all__ = ["SymbolicShapeInference"]
@@ -30,6 +30,8 @@ __all__ = ["SymbolicShapeInference"]
 logger = logging.getLogger(__name__)
 
 INT_MAX = 2**31 - 1
+
+_GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
 
 class SymbolicShapeInference:
@@ -69,7 +71,7 @@ class SymbolicShapeInference:
         if not isinstance(in_mp, onnx.ModelProto):
             raise TypeError(f"infer_shapes takes a ModelProto, not a {type(in_mp).__name__}: load the model with onnx")
         model = copy_message(in_mp)
-        _log(infer_message(model, name_inputs=True), verbose)
+        _log(_infer(model), verbose)
         return model
 
     # `patched` gives these steps to onnxruntime's own class: they use no attribute but those that they set.
@@ -95,16 +97,40 @@ class SymbolicShapeInference:
         """Outputs have their types already."""
 
 
+def _infer(model: onnx.ModelProto, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
+    """Infer a model, and write all types into it.
+
+    Domains without an opset have version 1 meanwhile: optimizers import those of new nodes when they are done.
+    """
+    imported = {entry.domain or "ai.onnx" for entry in model.opset_import}
+    missing = sorted(_domains(model.graph) - imported)
+    model.opset_import.extend(onnx.helper.make_opsetid(domain, 1) for domain in missing)
+    try:
+        return infer_message(model, options, name_inputs=True)
+    finally:
+        del model.opset_import[len(model.opset_import) - len(missing) :]
+
+
+def _domains(graph: onnx.GraphProto) -> set[str]:
+    """The domains of the operators of a graph and of the bodies in it."""
+    domains = {node.domain or "ai.onnx" for node in graph.node}
+    for node in graph.node:
+        for attribute in node.attribute:
+            for body in (attribute.g, *attribute.graphs) if attribute.type in _GRAPHS else ():
+                domains |= _domains(body)
+    return domains
+
+
 def _infer_at(model: onnx.ModelProto, sizes: Mapping[str, int]) -> Result:
     """Infer a model, at these sizes of its dims where they are legal."""
     if sizes:
         names = {d.dim_param for value in model.graph.input for d in value.type.tensor_type.shape.dim}
         bind = {name: size for name, size in sizes.items() if name in names}
         try:
-            return infer_message(model, InferenceOptions(bind=bind), name_inputs=True)
+            return _infer(model, InferenceOptions(bind=bind))
         except Contradiction:
             logger.warning("The sizes %s are not legal for the model.", bind)
-    return infer_message(model, name_inputs=True)
+    return _infer(model)
 
 
 def _is_known(value: onnx.ValueInfoProto) -> bool:

@@ -75,9 +75,16 @@ def test_other_arguments_are_type_errors(model: Any) -> None:
 
 def test_a_malformed_model_is_an_error_of_shapeinf() -> None:
     model = parse("g (float[n] x) => (float[n] y) { y = Relu(x) }")
-    model.graph.node[0].domain = "none"
-    with pytest.raises(ModelError, match="imports no opset"):
+    model.graph.input[0].name = ""
+    with pytest.raises(ModelError, match="has no name"):
         SymbolicShapeInference.infer_shapes(model)
+
+
+def test_optimizers_add_nodes_before_the_opset_of_their_domain() -> None:
+    model = parse("g (float[n, 4] x) => (float[?, ?] y) { h = Relu(x)  y = com.microsoft.Gelu(h) }")
+    inferred = SymbolicShapeInference.infer_shapes(model)
+    assert dims(inferred)["y"] == ["n", 4]
+    assert inferred.opset_import == model.opset_import
 
 
 class Helper(SymbolicShapeInference):

@@ -108,6 +108,7 @@ def outcome(name: str, tool: Callable[[], object], inputs: list[Feed], results: 
     """ "ok", or the error of the tool or of the run of the model that it wrote; the outputs go into `results`."""
     try:
         tool()
+        results[f"{name}/number of nodes"] = np.array(len(onnx.load(f"{name}.onnx").graph.node))
         results.update((f"{name}/{output}", value) for output, value in run(f"{name}.onnx", inputs).items())
     except Exception as error:
         return " ".join(f"{type(error).__name__}: {error}".split())[:300]
@@ -118,6 +119,7 @@ def main(model: str, truth: str, target: str, *, patch: bool) -> None:
     logging.disable(logging.CRITICAL)
     inputs = feeds(json.loads(Path(truth).read_text(encoding="utf-8")))
     onnx.save(with_weights(Path(model)), "model.onnx")
+    run("model.onnx", inputs)
     results: dict[str, Any] = {}
     with redirect_stdout(sys.stderr), patched() if patch else nullcontext():
         outcomes = {name: outcome(name, tool, inputs, results) for name, tool in tools(inputs).items()}
