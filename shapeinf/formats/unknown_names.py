@@ -42,8 +42,8 @@ def name_unknowns(
     A dim without a text in the notation is a key itself, such as one that is too long, and one with a symbol that may
     be negative, such as an element of a tensor, whereas a name in a file is a size. An unknown in the type of a
     sequence or of an optional is not a key by that: items may differ in it. A name is none of those that stay
-    in the file: names of known dims, and names in declarations that the annotation does not replace. `outputs` are the names of axes that
-    outputs keep: an unknown has the one of its axis.
+    in the file: names of known dims, and names in declarations that the annotation does not replace. `outputs`
+    are the names of axes that outputs keep: an unknown has the one of its axis.
     """
     dims = _unnamed_dims(annotation, notation)
     if not dims:
