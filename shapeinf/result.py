@@ -19,6 +19,7 @@ from shapeinf.engine.session import Engine
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import DimSize, Interval
+from shapeinf.expr.notations import NotationName
 from shapeinf.formats import FORMATS, save
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import Annotate, ExternalData
@@ -414,6 +415,7 @@ class Result:
         *,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
+        dim_text: NotationName | None = None,
         minimize_memory: str | None = None,
         sizes: Mapping[str, int] | None = None,
         contract: bool = False,
@@ -430,6 +432,10 @@ class Result:
         needs no more memory than without them, with dims of inner values as `height//2@17`, where values with one
         number may share a buffer; "all" writes equal texts for equal dims; "io" writes the types of the outputs only.
 
+        `dim_text` writes expressions of dims of an ONNX model in the notation of another tool: "sympy" (also for
+        onnxruntime), "torch", "jax", or "onnx" for that of a proposal. A dim that the tool cannot read has a name of
+        its own. Inner values have equal texts for equal dims, unless `annotate` is "io".
+
         `minimize_memory`, which may be "onnxruntime", chooses the types and the order of the nodes by prediction: with
         the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others
         that are compared. The result is what both files need. Everything else of the model stays.
@@ -441,7 +447,7 @@ class Result:
         referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for
         more than 2 GB in one file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no
         file can state that. With `minimize_memory`: UnknownNameError for another runtime or dim, Contradiction for
-        sizes that are not legal, ShapeInferenceError for a model of another format and for `annotate`.
+        sizes that are not legal, ShapeInferenceError for a model of another format, `annotate` and `dim_text`.
         """
         if self.assumptions:
             only = ", ".join(self.assumptions)
@@ -449,18 +455,16 @@ class Result:
                 f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
             )
         types = annotation(self.engine.inference)
-        if contract:
-            if minimize_memory is not None or not isinstance(target, (str, os.PathLike)):
-                raise ShapeInferenceError("a contract is stored with a model at a path, without minimize_memory")
-            self._save_with_contract(types, os.fspath(target), external_data, annotate)
-            return None
+        if contract and (minimize_memory is not None or not isinstance(target, (str, os.PathLike))):
+            raise ShapeInferenceError("a contract is stored with a model at a path, without minimize_memory")
         if minimize_memory is None:
             if sizes is not None:
                 raise ShapeInferenceError("sizes have no effect without minimize_memory")
-            save(self.graph, types, target, external_data, annotate)
+            self._save_annotated(types, target, external_data, annotate, dim_text, contract)
             return None
-        if annotate is not None:
-            raise ShapeInferenceError("annotate has no effect with minimize_memory, which chooses the types")
+        if annotate is not None or dim_text is not None:
+            option = "dim_text" if annotate is None else "annotate"
+            raise ShapeInferenceError(f"{option} has no effect with minimize_memory, which chooses the types")
         if self.engine.session is None:
             raise ShapeInferenceError("a what-if run cannot be predicted: infer the model again")
         from shapeinf.memory.runtimes.onnxruntime.minimizing import minimize_memory as minimize
@@ -482,18 +486,27 @@ class Result:
         contract = self.contract
         return store_contract(self.engine.inference, contract.preconditions, contract.cut, self.engine.session.options)
 
-    def _save_with_contract(
-        self, types: Annotation, target: str, external_data: ExternalData | None, annotate: Annotate | None
+    def _save_annotated(
+        self,
+        types: Annotation,
+        target: str | os.PathLike[str] | TextIO,
+        external_data: ExternalData | None,
+        annotate: Annotate | None,
+        dim_text: NotationName | None,
+        contract: bool,
     ) -> None:
-        """Write the annotated model with its contract, in the file or in one of its own."""
+        """Write the annotated model, and its contract: in the file, or where it has no place for one, beside it."""
+        if not contract or not isinstance(target, (str, os.PathLike)):
+            save(self.graph, types, target, external_data, annotate, dim_text)
+            return
         from shapeinf.contract.stored import contract_text, write_companion
 
         stored, chosen = self.stored_contract, FORMATS.format_of(self.graph)
         inside = chosen is not None and chosen.stores_contract
-        changes = attrs.evolve(types, contract=contract_text(stored) if inside else "")
-        save(self.graph, changes, target, external_data, annotate)
+        types = attrs.evolve(types, contract=contract_text(stored) if inside else "")
+        save(self.graph, types, target, external_data, annotate, dim_text)
         if not inside:
-            write_companion(stored, target)
+            write_companion(stored, os.fspath(target))
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other shapes of some inputs; all other shapes and options stay.

@@ -18,6 +18,7 @@ THOROUGH = (
     "cli/test_main.py",
     "cli/test_streams_and_files.py",
     "cli/test_written_files.py",
+    "compat/test_onnxruntime_tools.py",
     "conformance/test_cost.py",
     "conformance/test_memory.py",
     "conformance/test_passes_models.py",

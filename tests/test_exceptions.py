@@ -24,10 +24,14 @@ BUG_OF_A_RULE = "a bug of a rule, which becomes the diagnostic S301"
 CAUGHT_HERE = "caught in the same file"
 ABSTRACT = "a method that every subclass defines"
 LIKE_INTS = "dims are ints or symbolic, and both raise the same"
+LIKE_ONNX = "what the function of onnx raises that it replaces"
 BUILTINS = {
     ("opdefs/onnx/schema_table.py", "ValueError"): "for tools/make_onnx_schemas.py",
     ("opdefs/tf/dimension_numbers.py", "ValueError"): CAUGHT_HERE,
     ("shapeinf/cli/scan.py", "KeyboardInterrupt"): "a signal that ends a scan counts as Ctrl-C",
+    ("shapeinf/compat/onnx.py", "TypeError"): LIKE_ONNX,
+    ("shapeinf/compat/onnx.py", "ValueError"): LIKE_ONNX,
+    ("shapeinf/compat/onnxruntime.py", "TypeError"): LIKE_ONNX,
     ("shapeinf/diagnostics.py", "ValueError"): "at import, where two modules register one code",
     ("shapeinf/expr/division.py", "ZeroDivisionError"): LIKE_INTS,
     ("shapeinf/expr/evaluation.py", "ZeroDivisionError"): LIKE_INTS,

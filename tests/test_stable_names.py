@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -86,6 +87,15 @@ def test_a_result_shows_no_internals() -> None:
         name for name in ("inference", "store", "scope", "visited", "find_dim", "lock") if hasattr(result, name)
     ]
     assert result.engine.store is result.engine.inference.store and result.engine.scope is result.engine.store.scope
+
+
+@pytest.mark.parametrize("name", rows("Modules in place of other tools"))
+def test_the_names_of_drop_in_modules(name: str) -> None:
+    if name == "shapeinf.compat.onnx_ir":
+        pytest.importorskip("onnx_ir")
+    (names,) = rows("Modules in place of other tools")[name]
+    assert not list(repeated(names))
+    assert set(names) == set(importlib.import_module(name).__all__)
 
 
 def test_the_names_for_operators() -> None:

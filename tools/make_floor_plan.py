@@ -64,6 +64,7 @@ ORDER = (
     "testing",
     "pytest_plugin",
     "passes",
+    "compat",
     "report",
     "scan",
     "cli",

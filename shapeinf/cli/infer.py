@@ -128,10 +128,11 @@ def infer(
         raise click.UsageError("--tree and --json cannot be combined: choose one")
     if runtime is not None and (target.path is None or target.is_stdout):
         raise click.UsageError("--minimize-memory has no effect without a file to write: add -o OUT")
-    if runtime is not None and target.annotate is not None:
-        raise click.UsageError("--minimize-memory chooses the types that --annotate would write: specify one of them")
     if contract and (target.path is None or target.is_stdout or runtime is not None):
         raise click.UsageError("--contract needs a file to write, without --minimize-memory: add -o OUT")
+    if runtime is not None and (target.annotate is not None or target.dim_text is not None):
+        option = "--dim-text" if target.annotate is None else "--annotate"
+        raise click.UsageError(f"--minimize-memory chooses the types that {option} would write: specify one of them")
     query = TensorQuery(**wanted)  # type: ignore[arg-type]  # the options have the names and types of its fields
     with readable_errors():
         target.check(model)

@@ -17,6 +17,7 @@ import click
 from shapeinf.cli.output import FAILURE, echo, stop
 from shapeinf.cli.sections import Command
 from shapeinf.errors import MissingDataWarning
+from shapeinf.expr.notations import NOTATIONS, NotationName
 from shapeinf.formats import FORMATS
 from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, is_path, is_same_file
 from shapeinf.texts import escape_unprintable
@@ -57,6 +58,12 @@ _ANNOTATE = click.option(
     help="The types that an ONNX model gets: of all values, in texts that cost a runtime no memory (chains, the "
     "default); of all values, with equal texts for equal dims (all); of its outputs only (io).",
 )
+_DIM_TEXT = click.option(
+    "--dim-text",
+    type=click.Choice(list(NOTATIONS)),
+    help="Write expressions of dims of an ONNX model as this tool writes them: sympy (also for onnxruntime), torch, "
+    "jax, or onnx for the form that is proposed as a standard. Equal dims have equal texts then.",
+)
 _FORCE = click.option("--force", is_flag=True, help="Overwrite OUT even if it is a file that is no model.")
 
 
@@ -66,6 +73,7 @@ class ModelTarget(NamedTuple):
     path: str | None
     external_data: ExternalData | None
     annotate: Annotate | None
+    dim_text: NotationName | None
     force: bool
 
     @property
@@ -79,7 +87,12 @@ class ModelTarget(NamedTuple):
         A model may be replaced, also the one that the command reads.
         """
         if self.path is None or self.is_stdout:
-            choices = {"external-data": self.external_data, "annotate": self.annotate, "force": self.force or None}
+            choices = {
+                "external-data": self.external_data,
+                "annotate": self.annotate,
+                "dim-text": self.dim_text,
+                "force": self.force or None,
+            }
             alone = next((f"--{name}" for name, choice in choices.items() if choice is not None), None)
             if alone is not None:
                 raise click.UsageError(f"{alone} has no effect without a file to write: add -o OUT")
@@ -101,7 +114,8 @@ class ModelTarget(NamedTuple):
         """
         if self.path is None or self.is_stdout:
             return None
-        choices = {} if self.annotate is None else {"annotate": self.annotate}
+        choices = {"annotate": self.annotate, "dim_text": self.dim_text}
+        choices = {name: choice for name, choice in choices.items() if choice is not None}
         with saving(self.path):
             return save(self.path, external_data=self.external_data, **choices)
 
@@ -121,11 +135,12 @@ def model_output(
             external_data: ExternalData | None,
             force: bool,
             annotate: Annotate | None = None,
+            dim_text: NotationName | None = None,
             **arguments: Any,
         ) -> None:
-            command(target=ModelTarget(output, external_data, annotate, force), **arguments)
+            command(target=ModelTarget(output, external_data, annotate, dim_text, force), **arguments)
 
-        options = _EXTERNAL_DATA(_ANNOTATE(_FORCE(run)) if annotated else _FORCE(run))
+        options = _EXTERNAL_DATA(_ANNOTATE(_DIM_TEXT(_FORCE(run))) if annotated else _FORCE(run))
         return output_option(text, *aliases, stream=stream, folder=folder)(options)
 
     return decorate

@@ -6,24 +6,20 @@ with the type that the rule inferred. `traced` decides what the declarations of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.inference import Inference, Refine
 from shapeinf.engine.records import UnusedSize
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
 from shapeinf.errors import Contradiction, ShapeError, Source
-from shapeinf.expr import Dimension, DimSize, Scope, axis_label, parse_dim_lenient
+from shapeinf.expr import Dimension, DimSize, axis_label, is_unread_arithmetic, parse_dim_lenient, parse_known_dim
 from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import OptionalAxes, Shape, ShapeStore, TensorType, Type, type_symbols
-
-_NAME = re.compile(r"[^\W\d]\w*")
-"""A declared text that is no expression."""
+from shapeinf.texts import escape_unprintable, shorten_end
 
 S122 = register_code(
     "S122",
@@ -98,6 +94,22 @@ def unused_sizes(inference: Inference) -> Iterator[Diagnostic]:
         yield Diagnostic("warning", S122, message, step.node_name, str(step.operation))
 
 
+def unread_texts(inference: Inference) -> Iterator[Diagnostic]:
+    """S110: each declared text of a node output that looks like arithmetic with a known dim, but is taken as a name."""
+    if inference.declared_mode == "ignore":
+        return
+    graph, scope = inference.compiled.graph, inference.store.scope
+    reported: set[str] = set()
+    for name, declared in graph.declared.items():
+        for text in declared.dims or ():
+            if isinstance(text, str) and text not in reported and name not in graph.inputs:
+                reported.add(text)
+                if is_unread_arithmetic(text, scope):
+                    label = shorten_end(escape_unprintable(text), 60)
+                    message = f"the declared size {label} of {name} is not an expression: taken as one name"
+                    yield Diagnostic("note", "S110", message, tensor=name)
+
+
 def build_refiners(inference: Inference, reader: InputReader, usage: Usage, sizes: InputSizes) -> dict[int, Refine]:
     """The refiner of each declared node output, by slot.
 
@@ -150,22 +162,11 @@ def declared_size(store: ShapeStore, declared: int | str | None) -> DimSize | No
         return None if GENERATED.fullmatch(declared) else store.canon(scope.symbol(declared))
     size = scope.texts.get(declared)
     if size is None:
-        if not all(map(scope.has, _names_in(declared) or [declared])):
-            return None
-        size, _ = parse_dim_lenient(declared, scope)
+        size = parse_known_dim(declared, scope)
         if size is None:
             return None
         scope.texts[declared] = size
     return store.canon(size)
-
-
-@lru_cache(maxsize=4096)
-def _names_in(text: str) -> tuple[str, ...]:
-    """The names in a declared text, none where it is no expression of names."""
-    if _NAME.fullmatch(text):
-        return ()
-    parsed, _ = parse_dim_lenient(text, Scope())
-    return tuple(symbol.name for symbol in parsed.symbols()) if isinstance(parsed, Dimension) else ()
 
 
 class Refiner:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.declarations import unused_sizes
+from shapeinf.engine.declarations import unread_texts, unused_sizes
 from shapeinf.engine.inference import Inference, downgrade
 from shapeinf.engine.runs import Run, walk_nodes
 from shapeinf.engine.schema_violations import DECLARED_TYPE, REPEATED_NAME, SchemaViolation, SchemaViolations
@@ -32,7 +32,7 @@ def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
         for violation in violations_of_run:
             by_node.setdefault((number, violation.index), []).append(violation)
     seen: dict[tuple[int, int], set[tuple[str, str]]] = {}
-    diagnostics: list[Diagnostic] = []
+    diagnostics = list(unread_texts(inference))
     for run, index in walk_nodes(inference, lambda inside: _noted(inside, schema)):
         here = by_node.get((id(run.inference), index), [])
         for note, is_load_error in _notes_of_node(run.inference, index, here, schema):

@@ -260,6 +260,8 @@ class Scope:
         self.declared_bounds: dict[int, Bounds] = {}  # of atoms, by the declared bounds of symbols; see `interval`
         self.limits: dict[Dimension, DimSize] = {}  # symbolic upper limits of unknowns
         self.factors: dict[Dimension, tuple[Dimension, Dimension] | None] = {}  # see `factors`
+        self.odd_names: list[str] = []
+        """The names of symbols that are no identifiers, in order of first mention; not those of unknowns."""
         self._names: dict[str, Dimension] = {}
         self._floors: dict[tuple[DimSize, DimSize], int] = {}
         self._maxes: dict[tuple[DimSize, ...], int] = {}
@@ -295,6 +297,8 @@ class Scope:
         with self.lock:
             if name not in self._names:
                 self._names[name] = self._append_atom(Symbol(name, lo, hi, anonymous))
+                if not anonymous and not name.isidentifier():
+                    self.odd_names.append(name)
             return self._names[name]
 
     def find(self, name: str) -> Dimension | None:

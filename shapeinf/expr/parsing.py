@@ -1,9 +1,9 @@
-"""Text to dimensions: the strict grammar of users, the lenient one of files.
+"""Text to dimensions: one grammar for the dims that users and files state, with the forms of all tools that write dims.
 
-Strict: `+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes, and named parts as
-`printing` writes them: `(let p1 = H//2 in p1*p1 + p1)`. Lenient: also the forms of other tools (`Max(1, s3)`, `h**2`,
-`floor(h/2 - 1/2) + 1`, which sympy writes for `(h + 1)//2`; `ratios` lists their functions and operators); a text that
-is no expression is one opaque symbol; never an exception.
+`+ - * // %`, parentheses, `max min floordiv ceildiv mod`, names, names in backquotes, and named parts as `printing`
+writes them: `(let p1 = H//2 in p1*p1 + p1)`. Also the forms of other tools (`Max(1, s3)`, `h**2`, `h ^ w`,
+`floor(h/2 - 1/2) + 1`, which sympy writes for `(h + 1)//2`): `ratios` lists their functions and operators. A text that
+is not in the grammar is a DimSyntaxError; `file_texts` has the reader of files, where such a text is a name.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from collections.abc import Callable
 from functools import cache
 
 from shapeinf.errors import DimSyntaxError
-from shapeinf.expr.dimension import MAX_DEGREE, MAX_DEPTH, MAX_TERMS, DimSize, Scope
+from shapeinf.expr.dimension import MAX_COEFFICIENT, MAX_DEGREE, MAX_DEPTH, MAX_TERMS, DimSize, Scope
 from shapeinf.expr.ratios import (
     FUNCTIONS,
-    LENIENT_FUNCTIONS,
+    FUNCTIONS_OF_TOOLS,
     OPERATORS,
     Function,
     NoDimError,
+    Operation,
     Term,
     decimal,
-    divide,
+    divide_exactly,
     negate,
     power,
     require_dim,
@@ -30,9 +31,13 @@ from shapeinf.expr.ratios import (
 
 MAX_LENGTH = 10_000
 MAX_NESTING = 50
+MAX_ARGUMENTS = 128
+"""The most arguments of a call: a maximum compares all pairs."""
+MAX_WORK = 400_000
+"""The steps of the algebra after which no further operation of a text begins: texts of others may take any time."""
 
 Thunk = Callable[[], Term]
-"""A parsed part of the text: builds its dim, or in a rounding of the lenient grammar a ratio."""
+"""A parsed part of the text: builds its dim, or in a rounding a ratio."""
 
 AXIS_OF_NAME = r"[^\W\d][\w.]*\.shape\[\d+\](?:#\d+)?"
 """A name that is an axis of a value, such as `x.shape[0]`: it needs no quotes."""
@@ -48,116 +53,58 @@ def is_too_large(digits: str) -> bool:
     return len(digits) > 19 or int(digits or 0) > MAX_NUMBER
 
 
-_TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
-_LENIENT_TOKEN = re.compile(
+_TOKEN = re.compile(
     rf"\s*(?:(\d+(?:\.\d+)?)|({AXIS_OF_NAME}|[^\W\d]\w*(?:\.\w+)*)|`((?:[^`]|``)*)`|(//|\*\*|/:|[-+*%(),/=^&]))"
 )
-"""As `_TOKEN`, with decimals, names with dots, powers, and `^ & /:` (see `ratios.OPERATORS`)."""
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}")
-"""The usual name of a dim, which needs no parser."""
-_HAS_LETTERS = re.compile(r"[^\W\d]")
-_HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
-"""Qualified names, as some exporters number dims; they are never expressions."""
+_MODULES = ("math.", "sympy.", "torch.")
+"""The modules before the names of functions in texts that are Python expressions."""
 
 
 def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> DimSize:
-    """Read a dim in the strict grammar. New names get the lower bound `lo`.
+    """Read a dim. New names get the lower bound `lo`.
 
     Raises DimSyntaxError, also for a division by 0 and for an expression past the caps of the algebra.
 
     >>> s = Scope()
     >>> str(parse_dim("2*(past + seq) // 2", s)), parse_dim("ceildiv(7, 2)", s)
     ('past + seq', 4)
+    >>> parse_dim("floor(H/2 - 1/2) + 1", s)
+    (H + 1)//2
     """
-    return _Parser(text, scope, lo, lenient=False).parse()
+    return Parser(text, scope, lo).dim()
 
 
-def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[DimSize | None, str | None]:
-    """Read a dim name of a file: the dim and a note on an unusual name, each or None. Never raises.
+class Parser:
+    """Recursive descent over one text; the scope gets no symbols before `dim`. Raises as `parse_dim`."""
 
-    The dim is None where the name declares no size.
-
-    >>> s = Scope()
-    >>> parse_dim_lenient("floor(H/2)", s)
-    (H//2, None)
-    >>> parse_dim_lenient("batch-size", s)[0].name
-    'batch-size'
-    >>> parse_dim_lenient("DynamicDimension.0", s)
-    (`DynamicDimension.0`, None)
-    """
-    stripped = text.strip()
-    if stripped in ("", "?", "None"):
-        return None, f"the dim name {text!r} declares no size" if text != "" else None
-    if scope.has(text):
-        return scope.symbol(text), None
-    if _PLAIN_NAME.fullmatch(text):
-        return scope.symbol(text, lo), None
-    if _hyphenated_name(stripped, scope):
-        return scope.symbol(text, lo), f"the dim name {text!r} is taken as one name, not as a difference"
-    dim = _try_parse(stripped, scope, lo)
-    if dim is None:
-        if _DOTTED.fullmatch(stripped):
-            return scope.symbol(text, lo), None
-        return scope.symbol(text, lo), f"the dim name {text[:60]!r} is not an expression: taken as one name"
-    if isinstance(dim, int) and dim < 0:
-        return None, f"the dim name {text!r} is a negative number"
-    if isinstance(dim, int) and not _HAS_LETTERS.search(stripped):
-        return scope.symbol(text, lo), f"the dim name {text!r} is taken as a name, not as the size {dim}"
-    return dim, None
-
-
-def _try_parse(text: str, scope: Scope, lo: int | None) -> DimSize | None:
-    """The dim of a text in the lenient grammar, None for another text; other tools do not quote the names in it."""
-    try:
-        return _Parser(text, scope, lo, lenient=True).parse()
-    except DimSyntaxError:
-        quoted = _quote_known_names(text, scope)
-    try:
-        return None if quoted == text else _Parser(quoted, scope, lo, lenient=True).parse()
-    except DimSyntaxError:
-        return None
-
-
-def _quote_known_names(text: str, scope: Scope) -> str:
-    """The text with backquotes around those names of symbols that are no plain names, such as `batch size`."""
-    names = [name for name in scope.names() if name in text and not name.isidentifier()]
-    if not names or "`" in text:
-        return text
-    alternatives = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return re.sub(rf"(?<!\w)(?:{alternatives})(?!\w)", lambda match: f"`{match[0]}`", text)
-
-
-def _hyphenated_name(text: str, scope: Scope) -> bool:
-    return bool(_HYPHENATED.fullmatch(text)) and not all(part.isdigit() or scope.has(part) for part in text.split("-"))
-
-
-class _Parser:
-    """Recursive descent over one text; the scope gets no symbols before the full text is parsed."""
-
-    def __init__(self, text: str, scope: Scope, lo: int | None, lenient: bool) -> None:
+    def __init__(self, text: str, scope: Scope, lo: int | None) -> None:
+        """Parse the text; its dim is built by `dim`."""
         self.text = text
         self.scope = scope
         self.lo = lo
-        self.lenient = lenient
+        self.names: set[str] = set()
+        """The names of symbols in the text."""
         self.tokens = self._tokenize()
+        self.operators = [value if kind == "op" else "" for kind, value, _ in self.tokens] + [""]
         self.at = 0
         self.depth = 0
         self.roundings = 0
         """The number of roundings around the current position."""
         self.applied = 0
         """The position of the operator or function that is being applied."""
+        self.work_limit = 0
+        """The steps of the scope at which the work of this text ends."""
         self.parts: dict[str, Thunk] = {}
+        self.tree = self._parse()
 
     def _tokenize(self) -> list[tuple[str, str, int]]:
         text = self.text
         if len(text) > MAX_LENGTH:
             raise DimSyntaxError(text, MAX_LENGTH, f"at most {MAX_LENGTH} characters")
         tokens = []
-        pattern = _LENIENT_TOKEN if self.lenient else _TOKEN
         at, end = 0, len(text.rstrip())
         while at < end:
-            match = pattern.match(text, at)
+            match = _TOKEN.match(text, at)
             if match is None or (
                 match[1] and match.end() < end and (text[match.end()].isalpha() or text[match.end()] == "_")
             ):
@@ -169,20 +116,25 @@ class _Parser:
             at = match.end()
         return tokens
 
-    def parse(self) -> DimSize:
+    def _parse(self) -> Thunk:
         tree = self._expression()
         if self.at < len(self.tokens):
-            divided = self.tokens[self.at][1] == "/"
-            raise self._error("'//' (floor division) instead of '/'" if divided else "an operator or the end")
+            raise self._error("an operator or the end")
+        return tree
+
+    def dim(self) -> DimSize:
+        """The dim of the text, in the scope."""
+        self.work_limit = self.scope.work + MAX_WORK
         try:
-            dim = require_dim(tree())
+            dim = require_dim(self.tree())
         except ZeroDivisionError:
             raise DimSyntaxError(self.text, self.applied, "a divisor other than 0") from None
-        except NoDimError:
-            raise DimSyntaxError(self.text, self.applied, "a division without rest") from None
-        named = {value for _, value, _ in self.tokens}
+        except NoDimError as error:
+            raise DimSyntaxError(self.text, self.applied, str(error)) from None
+        if isinstance(dim, int) and abs(dim) > MAX_COEFFICIENT:
+            raise DimSyntaxError(self.text, self.applied, TOO_LARGE)
         symbols = () if isinstance(dim, int) else dim.symbols()
-        if any(s in self.scope.capped and s.name not in named for s in symbols):
+        if any(s in self.scope.capped and s.name not in self.names for s in symbols):
             raise DimSyntaxError(self.text, self.applied, _CAPS)
         return dim
 
@@ -190,40 +142,44 @@ class _Parser:
         position = self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
         return DimSyntaxError(self.text, position, expected)
 
-    def _take(self, *values: str) -> str | None:
-        if self.at < len(self.tokens) and self.tokens[self.at][0] == "op" and self.tokens[self.at][1] in values:
-            self.at += 1
-            return self.tokens[self.at - 1][1]
-        return None
+    def _take(self, *values: str) -> str:
+        """The operator at the current position if it is one of these, else an empty text."""
+        operator = self.operators[self.at]
+        if operator not in values:
+            return ""
+        self.at += 1
+        return operator
 
     def _expression(self) -> Thunk:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise self._error(f"at most {MAX_NESTING} levels of nesting")
-        thunk = self._chain(self._minimum, "^") if self.lenient else self._sum()
+        thunk = self._sum()
+        if self.operators[self.at] in ("&", "^"):
+            thunk = self._chain(self._chain(thunk, self._sum, "&"), self._minimum, "^")
         self.depth -= 1
         return thunk
 
     def _minimum(self) -> Thunk:
         """Sums with `&` between them, which binds closer than `^`, as in Python."""
-        return self._chain(self._sum, "&")
+        return self._chain(self._sum(), self._sum, "&")
 
     def _sum(self) -> Thunk:
-        return self._chain(self._product, "+", "-")
+        return self._chain(self._product(), self._product, "+", "-")
 
     def _product(self) -> Thunk:
         """Products and divisions. Outside of a rounding `/` must be exact at once: a file may mean its floor."""
-        return self._chain(self._unary, "*", "//", "%", *(("/", "/:") if self.lenient else ()))
+        return self._chain(self._unary(), self._unary, "*", "//", "%", "/", "/:")
 
-    def _chain(self, operand: Callable[[], Thunk], *operators: str) -> Thunk:
+    def _chain(self, first: Thunk, operand: Callable[[], Thunk], *operators: str) -> Thunk:
         """Operands with operators between them, from left to right; any number of them is one level of nesting."""
-        first = operand()
-        rest: list[tuple[str, int, Thunk]] = []
+        rest: list[tuple[Operation, int, Thunk]] = []
         while sign := self._take(*operators):
             position = self.tokens[self.at - 1][2]
             if sign == "^" and self._joins_large_number():
                 raise DimSyntaxError(self.text, position, _PRODUCT)
-            rest.append((_EXACTLY if sign == "/" and not self.roundings else sign, position, operand()))
+            operation = divide_exactly if sign == "/" and not self.roundings else OPERATORS[sign]
+            rest.append((operation, position, operand()))
         return (lambda: self._fold(first(), rest)) if rest else first
 
     def _joins_large_number(self) -> bool:
@@ -231,18 +187,18 @@ class _Parser:
         operands = (self.tokens[i] for i in (self.at - 2, self.at) if 0 <= i < len(self.tokens))
         return any(kind == "int" and value not in ("0", "1") for kind, value, _ in operands)
 
-    def _fold(self, value: Term, rest: list[tuple[str, int, Thunk]]) -> Term:
-        for sign, position, operand in rest:
+    def _fold(self, value: Term, rest: list[tuple[Operation, int, Thunk]]) -> Term:
+        for operation, position, operand in rest:
             right = operand()
-            self.applied = position
-            value = require_dim(divide(value, right)) if sign == _EXACTLY else OPERATORS[sign](value, right)
+            self._begin(position)
+            value = operation(value, right)
         return value
 
     def _unary(self) -> Thunk:
         negative = False
-        while self._take("-"):
-            negative = not negative
-        value = self._power() if self.lenient else self._primary()
+        while sign := self._take("-", "+"):
+            negative ^= sign == "-"
+        value = self._power()
         return (lambda: negate(value())) if negative else value
 
     def _power(self) -> Thunk:
@@ -264,19 +220,22 @@ class _Parser:
             return inner
         if self.at >= len(self.tokens) or self.tokens[self.at][0] == "op":
             if [token[1] for token in self.tokens[max(self.at - 1, 0) : self.at + 1]] == ["*", "*"]:
-                raise self._error(_PRODUCT)
+                raise self._error("a product such as b*b")
             raise self._error("a number, a name or '('")
         kind, value, _ = self.tokens[self.at]
         self.at += 1
         if kind == "int":
             return (lambda: decimal(value)) if "." in value else lambda: int(value)
         if kind == "quoted":
-            name = value.replace("``", "`")
-            return lambda: self.scope.symbol(name, self.lo)
+            return self._symbol(value.replace("``", "`"))
         return self._call(value) if self._take("(") else self._name(value)
 
     def _name(self, name: str) -> Thunk:
-        return self.parts.get(name) or (lambda: self.scope.symbol(name, self.lo))
+        return self.parts.get(name) or self._symbol(name)
+
+    def _symbol(self, name: str) -> Thunk:
+        self.names.add(name)
+        return lambda: self.scope.symbol(name, self.lo)
 
     def _is_let(self) -> bool:
         kinds = [token[:2] for token in self.tokens[self.at : self.at + 3]]
@@ -310,7 +269,8 @@ class _Parser:
         return value
 
     def _call(self, name: str) -> Thunk:
-        function = LENIENT_FUNCTIONS.get(name.lower()) if self.lenient else FUNCTIONS.get(name)
+        plain = name.partition(".")[2] if name.startswith(_MODULES) else name
+        function = FUNCTIONS_OF_TOOLS.get(plain.lower())
         if function is None:
             raise self._error(f"one of {', '.join(FUNCTIONS)} before '('")
         position = self.tokens[self.at - 2][2]
@@ -321,27 +281,31 @@ class _Parser:
         if not self._take(")"):
             raise self._error("',' or ')'")
         self.roundings -= function.rounds
+        if len(args) > MAX_ARGUMENTS:
+            raise self._error(f"at most {MAX_ARGUMENTS} arguments")
         if function.arity is not None and len(args) not in function.arity:
             raise self._error(f"{' or '.join(_COUNTS[n] for n in function.arity)} of {name}")
         return lambda: self._apply(function, position, args)
 
     def _apply(self, function: Function, position: int, args: list[Thunk]) -> Term:
         values = [a() for a in args]
-        self.applied = position
+        self._begin(position)
         return function.apply(*values)
+
+    def _begin(self, position: int) -> None:
+        """Begin the operation at this position, within the limit of work."""
+        self.applied = position
+        if self.scope.work > self.work_limit:
+            raise DimSyntaxError(self.text, position, f"an expression of at most {MAX_WORK:,} steps")
 
 
 def _alternative(character: str) -> str:
     """What is expected instead of a character that no dim contains."""
     if character in ("'", '"'):
         return "a name without quotes (an odd one in backquotes)"
-    return _PRODUCT if character == "^" else "a number, a name or an operator"
+    return "a number, a name or an operator"
 
 
-_COUNTS = {1: "one argument", 2: "two arguments"}
-_EXACTLY = "exactly"
-"""A division that must be exact."""
-_PRODUCT = "a product such as b*b (powers are not supported)"
-
-
+_COUNTS = {1: "one argument", 2: "two arguments", 3: "three arguments"}
+_PRODUCT = "a product such as b*b, or Max(a, b): '^' is a power for some tools and a maximum for others,"
 _CAPS = f"at most {MAX_TERMS} terms of {MAX_DEGREE} factors, and {MAX_DEPTH} divisions or maxima in one another"

@@ -1,8 +1,9 @@
-"""Dimensions as text: Python expressions that `parse_dim` reads back.
+"""Dimensions as text: Python expressions that `parse_dim` reads back, in the notation of shapeinf or of another tool.
 
 A dimension is a shared graph, whose text as a tree may be exponentially long. Where the tree is longer than
 `LONGEST_TEXT`, a repeated part is printed once, under a name: `(let p1 = H//2 in p1*p1 + p1)`; `parse_dim`
-reads that too. A text that is still too long is replaced by a summary that cannot be parsed.
+reads that too. A text that is still too long is replaced by a summary that cannot be parsed. Other tools have no
+named parts: there a long dim has no text.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from shapeinf.errors import DimensionError, DimSyntaxError, UnknownNameError
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import ALGEBRA, Dimension, DimSize, Monomial, Scope, terms_of
-from shapeinf.expr.parsing import AXIS_OF_NAME, MAX_LENGTH
+from shapeinf.expr.notations import NOTATIONS, OURS, RESERVED, Form, Notation, NotationName
+from shapeinf.expr.parsing import AXIS_OF_NAME, MAX_LENGTH, parse_dim
 from shapeinf.texts import format_count
-
-RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})
 
 LONGEST_LABEL = 60
 
@@ -92,6 +93,49 @@ def try_format_dim(
         return None
 
 
+def format_dim_as(d: DimSize, notation: NotationName) -> str:
+    """A dim as another tool writes and reads it: "sympy" (also for onnxruntime), "onnx", "torch" or "jax".
+
+    >>> size = (Scope().symbol("H") + 1) // 2
+    >>> [format_dim_as(size, notation) for notation in ("sympy", "torch", "jax", "onnx")]
+    ['floor((H + 1)/2)', '((H + 1)//2)', 'floordiv(H + 1, 2)', '(H + 1)//2']
+
+    Raises:
+        DimensionError: the tool has no text for the dim, which is too long, or has a name that is not a plain one.
+        UnknownNameError: there is no such notation.
+    """
+    if notation not in NOTATIONS:
+        raise UnknownNameError("notation of dims", str(notation), list(NOTATIONS))
+    text = try_format_dim_as(d, notation)
+    if text is None:
+        raise DimensionError(f"{format_start(d, 5)} has no text in the notation of {notation}")
+    return text
+
+
+def try_format_dim_as(d: DimSize, notation: NotationName, labels: Mapping[Dimension, str] | None = None) -> str | None:
+    """As `format_dim_as`, None for a dim without a text. `labels` are names of anonymous symbols."""
+    if isinstance(d, int):
+        return str(d)
+    labels = labels or {}
+    names = (labels.get(symbol) or symbol.name for symbol in d.symbols())
+    if not all(map(NOTATIONS[notation].has_name, names)):
+        return None
+    try:
+        text = _Printer(d.scope, True, labels, LONGEST_TEXT, NOTATIONS[notation]).dim(d)
+    except _TooLong:
+        return None
+    return text if _is_read_as(text, try_format_dim(d, labels=labels)) else None
+
+
+def _is_read_as(text: str, expected: str | None) -> bool:
+    """Whether a text is the same dim as another text, for symbols of any size."""
+    scope = Scope()
+    try:
+        return expected is not None and parse_dim(text, scope, None) == parse_dim(expected, scope, None)
+    except DimSyntaxError:  # a limit of the parser: the dim is too deep
+        return False
+
+
 def format_start(d: DimSize, most: int, labels: Mapping[Dimension, str] | None = None) -> str:
     """The text of a dim for a reader: of each longer sum, and call of `max` or `min`, the first `most` parts.
 
@@ -149,11 +193,19 @@ class _TooLong(Exception):  # noqa: N818  (internal, no error)
 class _Printer:
     """Prints the dims of one scope as trees: each part as often as it occurs."""
 
-    def __init__(self, scope: Scope, quote: bool, labels: Mapping[Dimension, str], longest: int) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        quote: bool,
+        labels: Mapping[Dimension, str],
+        longest: int,
+        notation: Notation = OURS,
+    ) -> None:
         self.scope = scope
         self.quote = quote
         self.labels = labels
         self.longest = longest
+        self.notation = notation
         self.texts: dict[Dimension, str] = {}
 
     def dim(self, d: DimSize) -> str:
@@ -207,7 +259,7 @@ class _Printer:
         return pieces, rest
 
     def modulus(self, _: int, atom: Floor) -> PrintedAtom:
-        return f"{self._operand(atom.numerator)} % {atom.denominator}", True
+        return self._apply(self.notation.remainder, atom)
 
     def minimum(self, d: Dimension) -> str | None:
         """`r - max(a, b)` as `min(r - a, r - b)`, with a factor; other maxima stay outside of the minimum."""
@@ -224,15 +276,21 @@ class _Printer:
         args = [self.scope.combine(1, inside, -1, a) for a in maximum.args]
         if None in args:
             return None
-        least = self._call("min", [a for a in args if a is not None])
+        least = self._call(self.notation.minimum, [a for a in args if a is not None])
         text = least if factor == -1 else f"{-factor}*{least}"
         return (
             f"{self.polynomial(others)} + {text}" if isinstance(others := self.scope.make(outside), Dimension) else text
         )
 
     def _call(self, function: str, args: Sequence[DimSize]) -> str:
-        ordered = sorted(args, key=lambda a: isinstance(a, int))
-        return f"{function}(" + ", ".join(self.dim(a) for a in ordered) + ")"
+        """The call of a function of any number of arguments, or nested calls of one of two."""
+        ordered = [self.dim(a) for a in sorted(args, key=lambda a: isinstance(a, int))]
+        if function.count("{}") == 1:
+            return function.format(", ".join(ordered))
+        while len(ordered) > 1:
+            pairs = zip(ordered[::2], ordered[1::2], strict=False)
+            ordered = [*(function.format(*pair) for pair in pairs), *ordered[len(ordered) & ~1 :]]
+        return ordered[0]
 
     def _monomial(self, monomial: Monomial) -> PrintedAtom:
         if len(monomial) == 1:
@@ -249,8 +307,13 @@ class _Printer:
 
     def atom(self, _: int, atom: Floor | Maximum) -> PrintedAtom:
         if isinstance(atom, Maximum):
-            return self._call("max", atom.args), False
-        return f"{self._operand(atom.numerator)}//{self._operand(atom.denominator)}", True
+            return self._call(self.notation.maximum, atom.args), False
+        return self._apply(self.notation.quotient, atom)
+
+    def _apply(self, form: Form, atom: Floor) -> PrintedAtom:
+        """A quotient or remainder in the form of the notation."""
+        operand = self._operand if form.is_infix else self.dim
+        return form.text.format(operand(atom.numerator), operand(atom.denominator)), form.is_loose
 
     def _operand(self, d: DimSize) -> str:
         simple = d >= 0 if isinstance(d, int) else d.is_symbol

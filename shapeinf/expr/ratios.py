@@ -28,7 +28,7 @@ Term = DimSize | Ratio
 
 
 class NoDimError(ValueError):
-    """An operation has no dim, or ratio, as its result. Internal: caught in `expr.parsing`."""
+    """No dim or ratio is the result; the text is what is expected. Internal: caught in `expr.parsing`."""
 
 
 def _parts(term: Term) -> tuple[DimSize, DimSize]:
@@ -52,10 +52,21 @@ def divide(a: Term, b: Term) -> Term:
         return quotient
     common = gcd(denominator, *_coefficients(numerator)) if isinstance(denominator, int) else 1
     if common > 1:
-        reduced = exact_quotient(numerator, common)
-        assert reduced is not None
-        numerator, denominator = reduced, denominator // common
+        numerator, denominator = _divide_coefficients(numerator, common), denominator // common
     return Ratio(numerator, denominator)
+
+
+def _divide_coefficients(d: DimSize, divisor: int) -> DimSize:
+    """The quotient by a divisor of all coefficients."""
+    return d // divisor if isinstance(d, int) else d.scope.make({m: c // divisor for m, c in d.terms})
+
+
+def divide_exactly(a: Term, b: Term) -> DimSize:
+    """`a / b` outside of a rounding, which must be a dim: elsewhere a file may mean the quotient or its floor."""
+    quotient = divide(a, b)
+    if isinstance(quotient, Ratio):
+        raise NoDimError("'//' (floor division) instead of '/'")
+    return quotient
 
 
 def _coefficients(d: DimSize) -> list[int]:
@@ -122,7 +133,7 @@ def extremum(choose: Callable[..., DimSize], terms: Sequence[Term]) -> Term:
     product = 1
     for _, denominator in map(_parts, terms):
         if not isinstance(denominator, int):
-            raise NoDimError("a denominator without a known sign")
+            raise NoDimError("a number as the denominator")
         product *= denominator
     scaled = [multiply(term, product) for term in terms]
     return divide(choose(*map(require_dim, scaled)), product)
@@ -154,14 +165,14 @@ def decimal(text: str) -> Term:
     _, denominator = _parts(value)
     assert isinstance(denominator, int)
     if denominator & (denominator - 1) or len(digits + fraction) >= MAX_DIGITS:
-        raise NoDimError("a decimal that may be rounded")
+        raise NoDimError("an exact decimal such as 0.5")
     return value
 
 
 def require_dim(term: Term) -> DimSize:
     """The dim. Raises NoDimError for a ratio."""
     if isinstance(term, Ratio):
-        raise NoDimError("a ratio that is not whole")
+        raise NoDimError("a division without rest")
     return term
 
 
@@ -175,14 +186,21 @@ def itself(a: Term) -> Term:
     return a
 
 
+def positive_part(a: Term) -> Term:
+    """`max(a, 0)`."""
+    return largest(a, 0)
+
+
 def power_of(base: Term, exponent: Term) -> Term:
     """`base ** exponent` for a number from 1 to MAX_DEGREE. Raises NoDimError for another exponent."""
     if not isinstance(exponent, int) or not 1 <= exponent <= MAX_DEGREE:
-        raise NoDimError(f"an exponent that is not from 1 to {MAX_DEGREE}")
+        raise NoDimError(f"an exponent from 1 to {MAX_DEGREE}")
     return power(base, exponent)
 
 
-OPERATORS: dict[str, Callable[[Term, Term], Term]] = {
+Operation = Callable[[Term, Term], Term]
+
+OPERATORS: dict[str, Operation] = {
     "+": add,
     "-": subtract,
     "*": multiply,
@@ -225,11 +243,16 @@ FUNCTIONS = {
     "ceildiv": Function(_rounded_quotient),
     "mod": Function(remainder),
 }
-"""The functions of the strict grammar."""
+"""The functions that users should write, and that messages list."""
 
 _FLOOR, _CEILING, _TRUNCATION = (Function(f, (1,), rounds=True) for f in (floor, ceiling, truncate))
 
-LENIENT_FUNCTIONS = FUNCTIONS | {
+
+def _modular_index(a: Term, b: Term, modulus: Term) -> DimSize:
+    return remainder(floor_divide(a, b), modulus)
+
+
+FUNCTIONS_OF_TOOLS = FUNCTIONS | {
     "floor": _FLOOR,
     "floortoint": _FLOOR,
     "ceil": _CEILING,
@@ -238,6 +261,7 @@ LENIENT_FUNCTIONS = FUNCTIONS | {
     "trunc": _TRUNCATION,
     "trunctoint": _TRUNCATION,
     "pythonmod": Function(remainder),
+    "modularindexing": Function(_modular_index, (3,)),
     "cleandiv": Function(floor_divide),
     "inttruediv": Function(divide),
     "floattruediv": Function(divide),
@@ -245,5 +269,8 @@ LENIENT_FUNCTIONS = FUNCTIONS | {
     "tofloat": Function(itself, (1,)),
     "identity": Function(itself, (1,)),
     "abs": Function(magnitude, (1,)),
+    "sym_max": Function(largest, None),
+    "sym_min": Function(smallest, None),
+    "non_negative": Function(positive_part, (1,)),
 }
-"""The functions of the lenient grammar, in small letters: those of sympy, torch, jax, and a proposal for ONNX."""
+"""All functions of dim texts, in small letters: also those of sympy, torch, jax, and a proposal for ONNX."""

@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal, get_args
 import attrs
 
 from shapeinf.errors import ModelError
+from shapeinf.expr.notations import NotationName
 
 ExternalData = Literal["keep", "copy", "embed"]
 """How to write a model whose weights are in other files.
@@ -40,12 +41,16 @@ class WriteOptions:
     Args:
         external_data: where the weights are that are in other files.
         annotate: which inferred types to write.
+        dim_text: the tool in whose notation expressions of dims are written; None for our own.
         order: the order of the nodes, as their indices in the file that was read; None to keep it.
+        name_inputs: whether axes of inputs without a size and a name get the name that other values of the size have.
     """
 
     external_data: ExternalData = "keep"
     annotate: Annotate = "chains"
+    dim_text: NotationName | None = None
     order: Sequence[int] | None = None
+    name_inputs: bool = False
 
 
 MAX_CONFIG = 1 << 26

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TextIO
 import attrs
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
+from shapeinf.expr.notations import NOTATIONS, NotationName
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions, open_descriptor
 from shapeinf.formats.foreign import explain_failure, identify_by_content, identify_compressed, identify_folder
@@ -206,14 +207,16 @@ class FormatRegistry:
         target: Target,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
+        dim_text: NotationName | None = None,
         *,
         order: Sequence[int] | None = None,
     ) -> None:
         """Write an annotated graph in the format that it was read from.
 
-        `external_data`, `annotate` and `order` are the fields of `WriteOptions`; None means their default.
-        Raises ShapeInferenceError for one of the first two in a format that has no such choice, UnknownNameError for an
-        unknown value, ModelError if the file cannot be written.
+        `external_data`, `annotate`, `dim_text` and `order` are the fields of `WriteOptions`; None means their default:
+        with `dim_text` that of `annotate` is "all". Raises ShapeInferenceError for one of the first three in a format
+        that has no such choice, and for texts of a tool with numbers of chains, UnknownNameError for an unknown value,
+        ModelError if the file cannot be written.
         """
         chosen = self.format_of(graph)
         if chosen is None and graph.format:
@@ -225,15 +228,22 @@ class FormatRegistry:
             raise UnknownNameError("way to write external data", str(external_data), EXTERNAL_DATA)
         if annotate not in (None, *ANNOTATE):
             raise UnknownNameError("way to annotate", str(annotate), ANNOTATE)
+        if dim_text not in (None, *NOTATIONS):
+            raise UnknownNameError("notation of dims", str(dim_text), list(NOTATIONS))
+        if dim_text is not None and annotate == "chains":
+            raise ShapeInferenceError(f"{dim_text} does not read the numbers of chains: use annotate='all' or 'io'")
         if chosen.write_with_options is None:
             if external_data is not None:
                 raise ShapeInferenceError(f"external_data has no effect: {chosen.title} models have no external data")
             if annotate is not None:
                 raise ShapeInferenceError(f"annotate has no effect: {chosen.title} models are written with all types")
+            if dim_text is not None:
+                raise ShapeInferenceError(f"dim_text has no effect: {chosen.title} models have dims in their own form")
         try:
             files_of(graph).check()
             if chosen.write_with_options is not None:
-                options = WriteOptions(external_data or "keep", annotate or "chains", order)
+                default: Annotate = "chains" if dim_text is None else "all"
+                options = WriteOptions(external_data or "keep", annotate or default, dim_text, order)
                 chosen.write_with_options(graph, annotation, target, options)
             else:
                 chosen.write(graph, annotation, target)

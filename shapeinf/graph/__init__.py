@@ -4,6 +4,7 @@ from shapeinf.graph.model import (
     Graph,
     bind_attributes,
     function_references,
+    has_bodies,
     refers_to_attributes,
     subgraphs,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "components",
     "components_of",
     "function_references",
+    "has_bodies",
     "kind_of",
     "module_path",
     "refers_to_attributes",

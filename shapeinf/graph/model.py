@@ -10,6 +10,7 @@ from attrs import Factory
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.graph.node import DeclaredType, FunctionKey, FunctionReference, Node, NodeKind
+from shapeinf.graph.table import NodeTable
 from shapeinf.lattice import PartialTensor
 from shapeinf.texts import format_count, object_text
 
@@ -24,6 +25,13 @@ def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
             yield name, value
         elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
             yield from ((f"{name}[{i}]", graph) for i, graph in enumerate(value))
+
+
+def has_bodies(graph: Graph) -> bool:
+    """Whether an attribute of a node is a graph."""
+    nodes = graph.nodes
+    kinds = nodes.kinds() if isinstance(nodes, NodeTable) else {node.kind for node in nodes}
+    return any(True for kind in kinds for _ in subgraphs(kind))
 
 
 def function_references(kind: NodeKind) -> Iterator[tuple[str, FunctionReference]]:

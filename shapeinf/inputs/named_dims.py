@@ -123,16 +123,31 @@ class DimBounds:
     hint: Hint | None = None
 
 
-def recognize_dim(value: object) -> int | Dim | DimBounds | tuple[Dim, Callable[..., object]]:
-    """A dim from an object, which is recognized by its attributes; a derived dim is its root and a function of that.
+@attrs.frozen
+class DimText:
+    """A size that another tool has as an expression, in the text of that tool."""
+
+    text: str
+
+
+RecognizedDim = int | Dim | DimBounds | DimText | tuple[Dim, Callable[..., object]]
+"""A derived dim is its root and a function of that."""
+
+
+def recognize_dim(value: object) -> RecognizedDim:
+    """A dim from an object, which is recognized by its attributes, or by its class where it has an expression.
 
     Accepts ints of numpy, `Dim`, torch.export's `Dim`, dims derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
-    OpenVINO's `Dimension`, coremltools' `RangeDim`, and tables with a name, min, max (or maxSize) and multiple_of.
+    torch's `SymInt`, the dims of jax.export, expressions of sympy, `SymbolicDim` of onnx_ir, OpenVINO's `Dimension`,
+    coremltools' `RangeDim`, and tables with a name, min, max (or maxSize) and multiple_of.
     """
     if isinstance(value, Dim):
         return value
     if isinstance(value, Mapping):
         return _read_table(value)
+    expression = _read_expression(value)
+    if expression is not None:
+        return expression
     derive = getattr(value, "fn", None)
     if hasattr(value, "root") and callable(derive):
         root = recognize_dim(value.root)
@@ -155,6 +170,22 @@ def recognize_dim(value: object) -> int | Dim | DimBounds | tuple[Dim, Callable[
     raise ShapeInferenceError(
         f"{value!r} is not a size: use an int, None, a text, a (low, high) pair, a Dim or a torch.export Dim"
     )
+
+
+def _read_expression(value: Any) -> DimText | DimBounds | int | None:
+    """A size that another tool has as an expression; None for any other object.
+
+    A SymInt is never converted to an int: that would add a guard to its program.
+    """
+    library, kind = type(value).__module__.partition(".")[0], type(value).__name__
+    if (library, kind) == ("torch", "SymInt"):
+        number = value.node.maybe_as_int()
+        return DimText(str(value)) if number is None else int(number)
+    if (library, kind) == ("jax", "_DimExpr"):
+        return DimText(str(value).replace("^", "**"))
+    if (library, kind) == ("onnx_ir", "SymbolicDim"):
+        return DimBounds(None, None) if value.value is None else DimText(str(value.value))
+    return DimText(str(value)) if getattr(value, "free_symbols", None) else None
 
 
 def _read_bound(value: object) -> int | None:

@@ -13,11 +13,11 @@ from typing import TypeVar
 import attrs
 
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
-from shapeinf.expr import Dimension, DimSize, Interval, Scope, axis_label, parse_dim_lenient, quote_name
+from shapeinf.expr import Dimension, DimSize, Interval, Scope, axis_label, parse_dim, parse_dim_lenient, quote_name
 from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.dim_names import DimNames, first_aliases
-from shapeinf.inputs.named_dims import HINTS, Dim, DimBounds, recognize_dim
+from shapeinf.inputs.named_dims import HINTS, Dim, DimBounds, DimText, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs, unquote_name
 from shapeinf.lattice import (
     HandleType,
@@ -200,6 +200,8 @@ class InputReader:
             return self.add_named_dim(dim)
         if isinstance(dim, DimBounds):
             return self._read_bounds(dim, label, declared)
+        if isinstance(dim, DimText):
+            return self._read_expression(dim.text, label)
         if isinstance(dim, tuple):
             return self._read_derived(*dim, label)
         if dim < -1:
@@ -268,6 +270,12 @@ class InputReader:
         text = f"{label} in {Interval(limits.lo, limits.hi)}"
         self.add_user_constraint(text, self.store.add_range, declared, limits.lo, limits.hi)
         return declared
+
+    def _read_expression(self, text: str, label: str) -> DimSize:
+        """The size of an expression of another tool, which is at least 0."""
+        dim = parse_dim(text, self.store.scope, self.store.policy.min_dim)
+        self.add_user_constraint(f"{label} = {dim}", self.store.add_le, 0, dim)
+        return dim
 
     def _read_derived(self, root: Dim, fn: Callable[..., object], label: str) -> DimSize:
         dim = fn(self.add_named_dim(root))

@@ -46,7 +46,7 @@ def read_model(model: Any) -> ir.Model:
 
 def _read_bytes(data: bytes) -> ir.Model:
     FORMATS.load(data)  # reports damaged models
-    with _readable("<bytes>"):
+    with report_unreadable("<bytes>"):
         proto = onnx.load_model_from_string(data)
     return _deserialize(proto, "<bytes>")
 
@@ -55,7 +55,7 @@ def _read_file(path: str) -> ir.Model:
     FORMATS.load(path)  # reports damaged files
     if os.path.getsize(path) > MAX_PROTOBUF:
         raise LimitError("has more than 2 GB: store its weights as external data", node=path)
-    with _readable(path):
+    with report_unreadable(path):
         text_format = TEXT_FORMATS.get(_suffix(path))
         proto = load_text(path, text_format) if text_format else onnx.load_model(path, load_external_data=False)
     loaded = _deserialize(proto, path)
@@ -66,7 +66,7 @@ def _read_file(path: str) -> ir.Model:
 
 def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
     """The model of a message. Raises ModelError where onnx-ir cannot represent or write it."""
-    with _readable(where):
+    with report_unreadable(where):
         model = from_proto(proto)
         outline(model.clone())
     return model
@@ -77,7 +77,7 @@ def _suffix(path: str) -> str:
 
 
 @contextmanager
-def _readable(where: str) -> Iterator[None]:
+def report_unreadable(where: str) -> Iterator[None]:
     """Turn every exception, of which onnx-ir has many classes, into a ModelError."""
     try:
         yield

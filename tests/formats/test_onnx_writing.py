@@ -174,7 +174,7 @@ def test_old_declarations_give_way_and_those_of_unknown_values_stay(tmp_path):
         "b": "float['n', 5]",
         "elsewhere": "float[1]",
     }
-    assert written_types(after.graph.output) == {"y": "int64[2, '?']"}
+    assert written_types(after.graph.output) == {"y": "int64[2, 'y_count']"}
     after = saved(model, tmp_path / "ignore.onnx", declared="ignore")
     assert written_types(after.graph.value_info)["b"] == "float['n', 5]"
 

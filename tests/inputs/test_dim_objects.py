@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from shapeinf import Dim, ShapeInferenceError, infer_shapes
-from shapeinf.errors import SpecError
+from shapeinf.errors import DimSyntaxError, SpecError
+from shapeinf.expr import parse_dim
 from tests.inputs.graphs import IMAGE, PAIR, shape
 
 
@@ -163,3 +164,77 @@ def test_none_leaves_an_input_as_declared():
 def test_shapes_that_go_to_no_input(inputs):
     with pytest.raises((ShapeInferenceError, SpecError)):
         shape(PAIR, inputs=inputs)
+
+
+# -- expressions of other tools
+
+
+def of_library(library, kind, text, **fields):
+    """An object of a class of another library with this text."""
+    return type(kind, (SimpleNamespace,), {"__module__": library, "__str__": lambda _: text})(**fields)
+
+
+def sym_int(text, number=None):
+    return of_library("torch", "SymInt", text, node=SimpleNamespace(maybe_as_int=lambda: number))
+
+
+EXPRESSIONS = [
+    (sym_int("2*((s0 - 1)//2) + 2"), "2*((s0 + 1)//2)"),
+    (sym_int("4", 4), "4"),
+    (of_library("jax._src.export.shape_poly", "_DimExpr", "b^2 + floordiv(b, 2)"), "b*b + b//2"),
+    (of_library("jax._src.export.shape_poly", "_DimExpr", "- floordiv(- b, 4)"), "(b + 3)//4"),
+    (of_library("onnx_ir._core", "SymbolicDim", "", value="n + 1"), "n + 1"),
+    (of_library("sympy.core.add", "Add", "floor(n/2 - 1/2) + 1", free_symbols={"n"}), "(n + 1)//2"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), EXPRESSIONS)
+def test_an_expression_of_another_library(value, text):
+    assert str(infer_shapes(IMAGE, inputs={"x": {0: value}}).tensors["y"].shape[0]) == text
+
+
+def test_a_size_without_an_expression():
+    unknown = of_library("onnx_ir._core", "SymbolicDim", "", value=None)
+    assert infer_shapes(IMAGE, inputs={"x": {0: unknown}}).tensors["y"].shape[0].is_anonymous
+
+
+@pytest.mark.parametrize("text", ["u0 | 1", "Piecewise((h, h > 2), (0, True))", "n/2", "n**n", "(" * 99])
+def test_an_expression_that_is_no_size_is_an_error(text):
+    with pytest.raises(DimSyntaxError):
+        infer_shapes(IMAGE, inputs={"x": {0: sym_int(text)}})
+
+
+def test_the_dims_of_jax():
+    export = pytest.importorskip("jax.export")
+    jax = pytest.importorskip("jax")
+    b, h = export.symbolic_shape("b, h")
+    dims = [b * b * h, 2 * b - b // 2, -(-h // 4), jax.core.max_dim(b, h), (b % 3) ** 2]
+    texts = ["b*b*h", "2*b - b//2", "(h + 3)//4", "max(b, h)", "(b % 3)*(b % 3)"]
+    for dim, text in zip(dims, texts, strict=True):
+        read = infer_shapes(IMAGE, inputs={"x": {0: dim}}).tensors["y"].shape[0]
+        scope = read.scope
+        assert read is parse_dim(text, scope), text
+    assert str(infer_shapes(IMAGE, inputs={"x": export.symbolic_shape("b, 3, h, 8*h")}).tensors["y"].shape[0]) == "b"
+
+
+def test_the_sizes_of_torch():
+    torch = pytest.importorskip("torch")
+
+    class Half(torch.nn.Module):
+        def forward(self, x):
+            return x[::2]
+
+    program = torch.export.export(Half(), (torch.zeros(8, 3),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+    sizes = [node.meta["val"].shape[0] for node in program.graph.nodes if node.op != "output"]
+    guards = len(sizes[-1].node.shape_env.guards)
+    read = infer_shapes(IMAGE, inputs={"x": {0: sizes[-1]}}).tensors["y"].shape[0]
+    assert read is (read.scope.symbol(str(sizes[0])) + 1) // 2
+    assert len(sizes[-1].node.shape_env.guards) == guards
+
+
+def test_the_expressions_of_sympy_and_onnx_ir():
+    sympy = pytest.importorskip("sympy")
+    ir = pytest.importorskip("onnx_ir")
+    n = sympy.Symbol("n", integer=True, positive=True)
+    for value, text in (((n + 1) // 2, "(n + 1)//2"), (sympy.Integer(4), "4"), (ir.SymbolicDim("n"), "n")):
+        assert str(infer_shapes(IMAGE, inputs={"x": {0: value}}).tensors["y"].shape[0]) == text

@@ -104,7 +104,9 @@ REFUSED = [
     ("{'x':[1,3]}", 0, "instead of a dict"),  # paddle2onnx
     ("[1,3]f32,[1,2]f32", 5, "several need names"),  # pnnx
     ("b^2", 1, "a product"),  # jax
-    ("b**2", 2, "a product"),
+    ("b**n", 3, "an exponent"),
+    ("b/n", 1, "'//'"),
+    ("[1.5]", 1, "without rest"),
     ("_, b", 0, "?"),  # jax
     ("b, ...", 3, "stands alone"),  # jax
     ("H/2", 1, "'//'"),

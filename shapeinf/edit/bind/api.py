@@ -16,6 +16,7 @@ from shapeinf.edit.bind.rewriting import Rewriting
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import BindError, ShapeInferenceError
+from shapeinf.expr.notations import NotationName
 from shapeinf.formats import save
 from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
@@ -61,15 +62,16 @@ class Bound:
         *,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
+        dim_text: NotationName | None = None,
     ) -> None:
         """Write the model with its new dims in the declarations of inputs, of values inside the graph and of outputs.
 
         Bounds and assumptions are written too: into the metadata of an ONNX model, as assertions into a document of
-        tract's. Raises ModelError where the format cannot express them. `external_data` and `annotate` are as for
-        `Result.save`.
+        tract's. Raises ModelError where the format cannot express them. `external_data`, `annotate` and `dim_text` are
+        as for `Result.save`.
         """
         changes = self._rewriting.annotation(annotation(self.result.engine.inference))
-        save(self.result.graph, changes, target, external_data, annotate)
+        save(self.result.graph, changes, target, external_data, annotate, dim_text)
 
 
 def bind(

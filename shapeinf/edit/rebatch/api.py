@@ -12,6 +12,7 @@ from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch.search import Rewrite, Search
 from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import RebatchError
+from shapeinf.expr.notations import NotationName
 from shapeinf.formats import save
 from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
@@ -69,13 +70,14 @@ class Rebatched:
         *,
         external_data: ExternalData | None = None,
         annotate: Annotate | None = None,
+        dim_text: NotationName | None = None,
     ) -> None:
         """Write the model with the new constants and shapes; the options are as for `Result.save`."""
         inputs = {name: self.result.tensors[name] for name in self.inputs}
         names = {rewrite.constant for rewrite in self.rewrites}
         constants = {name: self.result.graph.constants[name] for name in names}
         changes = attrs.evolve(annotation(self.result.engine.inference), inputs=inputs, constants=constants)
-        save(self._graph, changes, target, external_data, annotate)
+        save(self._graph, changes, target, external_data, annotate, dim_text)
 
 
 def rebatch(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from shapeinf.errors import ModelError
+from shapeinf.expr import DimSize
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.files import replace_file
 from shapeinf.formats.nnef.files.archive import ARCHIVES
@@ -15,6 +16,7 @@ from shapeinf.formats.nnef.language.printer import format_document
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.rebinding import rebind
 from shapeinf.formats.registry import Target
+from shapeinf.formats.unknown_names import DimNames, name_unknowns, text_with_names
 from shapeinf.graph import Graph
 
 
@@ -25,7 +27,8 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """
     if not isinstance(graph.model, NnefModel):
         raise ModelError("the graph was not read from an NNEF model: there is nothing to annotate")
-    text = annotate(rebind(graph.model, annotation), annotation.tensors)
+    names = name_unknowns(graph, annotation)
+    text = annotate(rebind(graph.model, annotation), annotation.tensors, names)
     if not isinstance(target, (str, os.PathLike)):
         target.write(text)
         return
@@ -38,8 +41,8 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
         file.write(text.encode())
 
 
-def annotate(model: NnefModel, tensors: Mapping[str, Info]) -> str:
-    """The text of a document with the shapes of these tensors; `?` is an unknown size or rank."""
+def annotate(model: NnefModel, tensors: Mapping[str, Info], unknowns: DimNames) -> str:
+    """The text of a document with the shapes of these tensors and these names of unknowns; `?` is an unknown rank."""
     body = model.document.graph.body
     counts = Counter(name.name for assignment in body for name in names_in(assignment.target))
     repeated = {name for name, count in counts.items() if count > 1}
@@ -50,26 +53,24 @@ def annotate(model: NnefModel, tensors: Mapping[str, Info]) -> str:
         names = [name.name for name in names_in(assignment.target)]
         if repeated.intersection(names):
             names = list(outputs.get(assignment.value.at, ()))
-        shapes = [_shape(name, tensors) for name in names]
+        shapes = [_shape(name, tensors, unknowns) for name in names]
         return ", ".join(shapes) if any(shapes) else ""
 
     return format_document(model.document, comment)
 
 
-def _shape(name: str, tensors: Mapping[str, Info]) -> str:
+def _shape(name: str, tensors: Mapping[str, Info], unknowns: DimNames) -> str:
     info = tensors.get(name)
     if info is not None:
-        return "[" + ", ".join(map(_dim, info.shape.dims)) + "]" if info.shape.dims is not None else "?"
+        dims = info.shape.dims
+        return "?" if dims is None else f"[{', '.join(_dim(dim, unknowns) for dim in dims)}]"
     # The name of an array of tensors, whose items are numbered.
     items: list[str] = []
-    while (item := _shape_of_item(f"{name}.{len(items)}", tensors)) is not None:
-        items.append(item)
+    while (item := f"{name}.{len(items)}") in tensors:
+        items.append(_shape(item, tensors, unknowns))
     return f"[{', '.join(items)}]" if items else ""
 
 
-def _shape_of_item(name: str, tensors: Mapping[str, Info]) -> str | None:
-    return _shape(name, tensors) if name in tensors else None
-
-
-def _dim(dim: object) -> str:
-    return "?" if getattr(dim, "is_anonymous", False) else str(dim)
+def _dim(dim: DimSize, unknowns: DimNames) -> str:
+    text = str(dim) if isinstance(dim, int) else text_with_names(dim, unknowns)
+    return "?" if text is None else text

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx.rewriting import dim_text
+from shapeinf.formats.unknown_names import NO_NAMES, DimNames
 from shapeinf.graph import Node
 
 _IN_PLACE = frozenset(
@@ -66,7 +67,7 @@ def shared_values(nodes: Iterable[Node], tensors: Mapping[str, Info]) -> frozens
     return frozenset(name for name, number in numbers.items() if counts[number] > 1)
 
 
-def numbered_text(info: Info, number: int) -> dict[int, str]:
+def numbered_text(info: Info, number: int, names: DimNames = NO_NAMES) -> dict[int, str]:
     """The text of the first dim that has a text, with the number of a chain, by its axis; nothing if no dim has one."""
-    texts = ((axis, dim_text(dim)) for axis, dim in enumerate(info.shape.dims or ()) if not isinstance(dim, int))
+    texts = ((axis, dim_text(dim, names)) for axis, dim in enumerate(info.shape.dims or ()) if not isinstance(dim, int))
     return next(({axis: f"{text}@{number}"} for axis, text in texts if text is not None), {})

@@ -9,10 +9,11 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dimension, DimSize
-from shapeinf.expr.printing import try_format_dim
+from shapeinf.expr.notations import NotationName
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
+from shapeinf.formats.unknown_names import NO_NAMES, DimNames, text_with_names
 from shapeinf.lattice import PartialTensor
 from shapeinf.lattice.dtypes import ONNX_CODES
 
@@ -49,8 +50,13 @@ def _tensor(name: str, wanted: PartialTensor) -> onnx.TensorProto:
     return onnx.numpy_helper.from_array(array, name)
 
 
-def set_type(proto: onnx.TypeProto, info: Info) -> None:
-    """Set the dims and the element type of a declared tensor, also one in a sequence or an optional."""
+def set_type(
+    proto: onnx.TypeProto, info: Info, names: DimNames = NO_NAMES, notation: NotationName | None = None
+) -> None:
+    """Set the dims and the element type of a declared tensor, also one in a sequence or an optional.
+
+    `names` are those of unknowns.
+    """
     while proto.WhichOneof("value") in ("sequence_type", "optional_type"):
         proto = getattr(proto, proto.WhichOneof("value")).elem_type
     if proto.WhichOneof("value") == "map_type" or info.shape.dims is None:
@@ -64,21 +70,28 @@ def set_type(proto: onnx.TypeProto, info: Info) -> None:
         for _ in info.shape.dims:
             tensor.shape.dim.add()
     for dim, wanted in zip(tensor.shape.dim, info.shape.dims, strict=True):
-        set_dim(dim, wanted)
+        set_dim(dim, wanted, names, notation)
 
 
-def dim_text(dim: Dimension) -> str | None:
-    """The name or the expression of a dim; None for an unknown, and for a dim that is too long to print."""
-    if dim.is_anonymous:
-        return None
-    return dim.name if dim.is_symbol else try_format_dim(dim)
+def dim_text(dim: Dimension, names: DimNames = NO_NAMES, notation: NotationName | None = None) -> str | None:
+    """The name or the expression of a dim; None for an unknown without a name, and for a dim that has no text.
+
+    `names` are those of unknowns, and of dims without a text: see `name_unknowns`.
+    """
+    is_name = dim.is_symbol and not dim.is_anonymous
+    return dim.name if is_name else text_with_names(dim, names, notation)
 
 
-def set_dim(proto: onnx.TensorShapeProto.Dimension, dim: DimSize) -> None:
-    """Write a dim: its size, its name or expression, nothing for an unknown or one that is too long to print."""
+def set_dim(
+    proto: onnx.TensorShapeProto.Dimension,
+    dim: DimSize,
+    names: DimNames = NO_NAMES,
+    notation: NotationName | None = None,
+) -> None:
+    """Write a dim: its size, its name or expression, nothing for one that has no text."""
     if isinstance(dim, int):
         proto.dim_value = dim
-    elif (text := dim_text(dim)) is not None:
+    elif (text := dim_text(dim, names, notation)) is not None:
         proto.dim_param = text
     else:
         proto.ClearField("dim_value")

@@ -9,14 +9,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
-from typing import Any
 
 import attrs
 import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import DimSize
+from shapeinf.expr.notations import NotationName
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import WriteOptions, check_path
 from shapeinf.formats.onnx import proto_numbers as pb
@@ -30,16 +29,12 @@ from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, 
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.formats.read_files import files_of, open_source
 from shapeinf.formats.registry import Target
+from shapeinf.formats.unknown_names import NO_NAMES, AxisNames, DimNames, name_unknowns
 from shapeinf.graph import Graph, Node, subgraphs
 from shapeinf.lattice.dtypes import ONNX_CODES
 
 _WORD = re.compile(r"[^\W\d]\w*")
 """A name of an axis, and the names in an expression."""
-
-AxisNames = Mapping[str, Mapping[int, str]]
-"""Names of axes, by output and axis."""
-
-NO_NAMES: Mapping[Any, Any] = MappingProxyType({})
 
 
 def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOptions) -> None:
@@ -59,9 +54,14 @@ def write(graph: Graph, annotation: Annotation, target: Target, options: WriteOp
 
 def rewrite(graph: Graph, annotation: Annotation, options: WriteOptions) -> Graph:
     """The graph of the file that `write` writes, in memory; weights in other files stay there. Raises as `write`."""
+    return read_edited(annotated_bytes(graph, annotation, options), files_of(graph))
+
+
+def annotated_bytes(graph: Graph, annotation: Annotation, options: WriteOptions) -> bytes:
+    """The bytes of the file that `write` writes; weights in other files stay there. Raises as `write`."""
     with _source_bytes(graph) as buffer:
         pieces = list(_model(buffer, graph, annotation, options))
-        return read_edited(b"".join(map(bytes, piece_bytes(buffer, pieces))), files_of(graph))
+        return b"".join(map(bytes, piece_bytes(buffer, pieces)))
 
 
 @contextmanager
@@ -88,10 +88,11 @@ def _serialize(model: onnx.ModelProto) -> bytes:
 
 def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteOptions) -> Iterator[Piece]:
     """The pieces of a ModelProto."""
-    writer = _Writer(buffer, options)
     keeps_inner = options.annotate == "io" and not annotation.inputs and not annotation.constants
     if keeps_inner:
         annotation = _of_outputs(graph, annotation)
+    outputs = output_names(graph, annotation.tensors)
+    writer = _Writer(buffer, options, name_unknowns(graph, annotation, outputs, options.dim_text))
     replaced = {ASSUMPTIONS} if annotation.assumptions is not None else set()
     if annotation.contract or annotation.inputs or annotation.constants:
         replaced.add(CONTRACT)  # an old one is that of another graph
@@ -99,8 +100,7 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteO
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
         if kind == BYTES and number == pb.MODEL_GRAPH:
-            names = output_names(graph, annotation.tensors)
-            pieces = writer.graph(start, end, graph, annotation, names, options.order)
+            pieces = writer.graph(start, end, graph, annotation, outputs, options.order)
             yield from message_pieces(number, pieces)
         elif kind == BYTES and number == pb.MODEL_FUNCTIONS:
             yield from message_pieces(number, writer.function(start, end, annotation))
@@ -141,10 +141,16 @@ def _property(key: str, value: str) -> bytes:
 class _Writer:
     """Writes the messages of one model; each type is encoded once, but for those with the number of a chain."""
 
-    def __init__(self, buffer: Buffer, options: WriteOptions) -> None:
-        """Inner values that have a type in the annotation, but get none, lose their old type: it may be wrong."""
+    def __init__(self, buffer: Buffer, options: WriteOptions, names: DimNames) -> None:
+        """Inner values that have a type in the annotation, but get none, lose their old type: it may be wrong.
+
+        `names` are those of unknowns.
+        """
         self.buffer = buffer
+        self.names = names
+        self.name_inputs = options.name_inputs
         self.annotate = options.annotate
+        self.notation = options.dim_text
         self.numbered = 0
         """The number of in-place chains so far."""
         self.types: dict[int, bytes] = {}
@@ -177,6 +183,8 @@ class _Writer:
             nonlocal node
             if number == pb.GRAPH_NODE and kind == BYTES:
                 node += 1
+                if ordered is None and not (annotation.bodies or annotation.constants):
+                    return None
                 if ordered is None:
                     return self.graph_node(graph.nodes[node - 1], start, stop, annotation)
                 index, start, stop = next(ordered)
@@ -186,7 +194,7 @@ class _Writer:
                 new = initializer(self.buffer, start, stop, annotation.constants)
                 return None if new is None else [encode_bytes(number, new)]
             elif number == pb.GRAPH_INPUT and kind == BYTES:
-                return self.input(start, stop, annotation.inputs)
+                return self.input(start, stop, annotation)
             elif number == pb.GRAPH_OUTPUT and kind == BYTES:
                 return self.output(start, stop, tensors, axes)
             elif number == pb.GRAPH_VALUE_INFO and kind == BYTES and self.name(start, stop) in known:
@@ -271,13 +279,20 @@ class _Writer:
                 return self.buffer[start:stop].decode("utf-8", "replace")
         return ""
 
-    def input(self, pos: int, end: int, inputs: Mapping[str, Info]) -> list[Piece] | None:
-        """A graph input with its new declared type in `inputs`; None if it has none."""
-        info = inputs.get(self.name(pos, end)) if inputs else None
+    def input(self, pos: int, end: int, annotation: Annotation) -> list[Piece] | None:
+        """A graph input with its new declared type, or with names for its open axes; None where it stays."""
+        if not annotation.inputs and not self.name_inputs:
+            return None
+        name, names = self.name(pos, end), NO_NAMES
+        info = annotation.inputs.get(name)
+        if info is None and self.name_inputs:
+            info, names = annotation.tensors.get(name), self.names
+            if info is None or info.kind != "tensor" or names.keys().isdisjoint(info.shape.symbols()):
+                return None
         if info is None:
             return None
         value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
-        set_type(value.type, info)
+        set_type(value.type, info, names, self.notation)
         return [encode_bytes(pb.GRAPH_INPUT, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info], names: AxisNames) -> list[Piece]:
@@ -293,13 +308,13 @@ class _Writer:
                 pieces.append((before, stop))
             before = stop
         axes = names.get(name)
-        encoded = self.type(info) if axes is None else _type_field(info, axes)
+        encoded = self.type(info) if axes is None else self.new_type(info, axes)
         return message_pieces(pb.GRAPH_OUTPUT, [*pieces, encoded])
 
     def value(self, number: int, name: str, info: Info, chain: int | None = None) -> bytes:
         """A ValueInfoProto as a field, of a value of this in-place chain."""
         data = name.encode()
-        kind = self.type(info) if chain is None else _type_field(info, numbered_text(info, chain))
+        kind = self.type(info) if chain is None else self.new_type(info, numbered_text(info, chain, self.names))
         size = len(data)
         if size + len(kind) < 126:  # every length is one byte: the usual case
             return b"%c%c\n%c%b%b" % (number << 3 | BYTES, size + 2 + len(kind), size, data, kind)
@@ -309,13 +324,12 @@ class _Writer:
         """The type of a ValueInfoProto as a field. Values share records of types, which are compared by identity."""
         encoded = self.types.get(id(info))
         if encoded is None:
-            encoded = self.types[id(info)] = _type_field(info)
+            encoded = self.types[id(info)] = self.new_type(info)
         return encoded
 
-
-def _type_field(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
-    """The type of a ValueInfoProto as a field, with these `names` of axes."""
-    return encode_bytes(pb.VALUE_TYPE, encode_type(info, names))
+    def new_type(self, info: Info, axes: Mapping[int, str] = NO_NAMES) -> bytes:
+        """The type of a ValueInfoProto as a field, with these names of `axes`."""
+        return encode_bytes(pb.VALUE_TYPE, encode_type(info, axes, self.names, self.notation))
 
 
 def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[int, str]]:
@@ -347,8 +361,14 @@ def _declared_dims(graph: Graph, name: str) -> Sequence[int | str | None]:
     return () if declared is None else declared.dims or ()
 
 
-def encode_type(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
-    """The bytes of the TypeProto of a value of known element type, with these `names` of axes."""
+def encode_type(
+    info: Info, axes: Mapping[int, str] = NO_NAMES, names: DimNames = NO_NAMES, notation: NotationName | None = None
+) -> bytes:
+    """The bytes of the TypeProto of a value of known element type, with these names of `axes` and of unknowns.
+
+    The items of a sequence may differ in an unknown: there it has no name.
+    """
+    names = names if info.kind == "tensor" else NO_NAMES
     proto = inner = onnx.TypeProto()
     for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):
         if kind == "sequence":
@@ -363,7 +383,7 @@ def encode_type(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
     if info.shape.dims is not None:
         tensor.shape.SetInParent()
         for axis, d in enumerate(info.shape.dims):
-            set_dim(tensor.shape.dim.add(), d)
-            if axis in names:
-                tensor.shape.dim[axis].dim_param = names[axis]
+            set_dim(tensor.shape.dim.add(), d, names, notation)
+            if axis in axes:
+                tensor.shape.dim[axis].dim_param = axes[axis]
     return bytes(proto.SerializeToString())

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dimension, DimSize, axis_label
-from shapeinf.expr.printing import try_format_dim
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.files import replace_file
 from shapeinf.formats.pnnx.document import EXPRESSION, INPUT, MAX_RANK, TYPE, Document, Operator
 from shapeinf.formats.pnnx.sniffing import MAGIC
 from shapeinf.formats.pnnx.values import MAX_INT, TensorText, format_tensor, is_writable
 from shapeinf.formats.registry import Target
+from shapeinf.formats.unknown_names import NO_NAMES, DimNames, name_unknowns, text_with_names
 from shapeinf.graph import Graph
 
 _EXPRESSIONS = "pnnx.Expression"
@@ -31,7 +31,7 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """
     if not isinstance(graph.model, Document):
         raise ModelError("the graph was not read from a network of PNNX: there is nothing to annotate")
-    text = annotate(graph.model, annotation)
+    text = annotate(graph.model, annotation, _names_inside(graph, annotation))
     if not isinstance(target, (str, os.PathLike)):
         target.write(text)
         return
@@ -43,14 +43,21 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
         file.write(data)
 
 
-def annotate(document: Document, annotation: Annotation) -> str:
-    """The text of a network with these types.
+def _names_inside(graph: Graph, annotation: Annotation) -> DimNames:
+    """The names of unknowns that arise inside: an open axis of an input stays `?`, as PNNX writes it."""
+    infos = (annotation.tensors[name] for name in graph.inputs if name in annotation.tensors)
+    open_axes = frozenset[Dimension]().union(*(info.shape.symbols() for info in infos))
+    return {dim: name for dim, name in name_unknowns(graph, annotation).items() if dim not in open_axes}
+
+
+def annotate(document: Document, annotation: Annotation, names: DimNames = NO_NAMES) -> str:
+    """The text of a network with these types, and these names of unknowns.
 
     Inputs get their inferred sizes too: types in PNNX are those of a traced run, no declarations. Raises ModelError for
     constants with other contents, for assumptions, and for an input whose size has no text.
     """
     _check(document, annotation)
-    types = _Types(document, annotation)
+    types = _Types(document, annotation, names)
     counts = f"{len(document.operators)} {document.count_blobs()}"
     lines = [_line(operator, types.texts(operator)) for operator in document.operators]
     return "\n".join([MAGIC, counts, *lines, ""])
@@ -76,7 +83,8 @@ def _line(operator: Operator, types: Iterator[str]) -> str:
 class _Types:
     """The texts of the types of blobs; a scalar, a blob of unknown rank and one that is no tensor have none."""
 
-    def __init__(self, document: Document, annotation: Annotation) -> None:
+    def __init__(self, document: Document, annotation: Annotation, names: DimNames) -> None:
+        self._names = names
         self._texts: dict[str, str | None] = {}
         types = {blob: type_ for operator in document.operators for blob, type_ in operator.types.items()}
         self._declared = {blob: _text(blob, type_) for blob, type_ in types.items()}
@@ -101,7 +109,8 @@ class _Types:
         info = annotation.tensors.get(blob)
         if info is None or info.kind != "tensor":
             return None
-        return _text(blob, TensorText(info.dtype, tuple([_format_dim(dim) for dim in info.shape.dims or ()])))
+        dims = tuple([_format_dim(dim, self._names) for dim in info.shape.dims or ()])
+        return _text(blob, TensorText(info.dtype, dims))
 
 
 def _is_list(operator: Operator) -> bool:
@@ -120,11 +129,11 @@ def _text(blob: str, tensor: TensorText) -> str | None:
     return f"{TYPE}{blob}={format_tensor(TensorText(tensor.dtype, dims))}"
 
 
-def _format_dim(dim: DimSize) -> int | str | None:
+def _format_dim(dim: DimSize, names: DimNames = NO_NAMES) -> int | str | None:
     """A size that a file can express: a number, an expression of named sizes, or None for an unknown size."""
     if isinstance(dim, int):
         return dim if dim <= MAX_INT else None
-    text = None if dim.is_anonymous else try_format_dim(dim)
+    text = text_with_names(dim, names)
     return text if text is None or is_writable(text) else None
 
 
