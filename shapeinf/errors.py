@@ -268,7 +268,7 @@ class PlanFileError(PlanError):
 
 
 class ExportError(ShapeInferenceError):
-    """The suffix of a path belongs to no format that memory can be exported to."""
+    """What is to be exported has no place in the format, or the suffix of a path belongs to no format."""
 
 
 class BindError(ShapeInferenceError):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Literal, TextIO, cast, overload
+
+import attrs
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.engine.cases import Cases, Ranges
@@ -17,7 +19,8 @@ from shapeinf.engine.session import Engine
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import DimSize, Interval
-from shapeinf.formats import save
+from shapeinf.formats import FORMATS, save
+from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import Annotate, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
@@ -27,9 +30,11 @@ from shapeinf.solver.budget import WORK
 
 if TYPE_CHECKING:
     from shapeinf.contract import Contract, PickledContract
+    from shapeinf.contract.stored import StoredContract
     from shapeinf.cost import Cost
     from shapeinf.explain.explanation import Step
     from shapeinf.explain.unknowns import UnknownGroups
+    from shapeinf.failures import FailureReport
     from shapeinf.formats.minimized import MinimizedMemory
     from shapeinf.guards import GuardReport
     from shapeinf.memory import Memory
@@ -215,6 +220,34 @@ class Result:
             raise ShapeInferenceError("a what-if run has no guards: ask the result that it is of")
         return examine_guards(session, others)
 
+    def why(
+        self,
+        message: str,
+        *,
+        at: Mapping[str, int] | None = None,
+        shapes: Mapping[str, Sequence[int | None]] | None = None,
+        work: int = WORK,
+    ) -> FailureReport:
+        """Why a run of the model failed, from the error text of the runtime: a message, a traceback or a log.
+
+        The report has the conditions of the contract that failed, with the nodes that require them and the nearest
+        legal sizes. What the user specifies of this result holds for it.
+
+        Args:
+            message: the text of onnxruntime, OpenVINO, TensorRT, TensorFlow, torch or LiteRT.
+            at: the sizes of dims in the run; else those that the text states, where it states any.
+            shapes: the shapes of inputs in the run, also others than the declared ones.
+            work: the budget of each query, in steps that are the same on every machine.
+
+        Raises UnknownNameError for a dim or an input that the model does not have.
+        """
+        from shapeinf.failures import explain_failure
+
+        if self.engine.session is None:
+            raise ShapeInferenceError("a what-if run explains no failures: ask the result that it is of")
+        with pause_garbage_collection():
+            return explain_failure(self.engine.session, self.engine.inference, message, at, shapes, work)
+
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
         """The provenance of an axis of a tensor: a line for each step, from the tensor back to its first cause.
 
@@ -383,6 +416,7 @@ class Result:
         annotate: Annotate | None = None,
         minimize_memory: str | None = None,
         sizes: Mapping[str, int] | None = None,
+        contract: bool = False,
     ) -> MinimizedMemory | None:
         """Write the model annotated with the inferred shapes, in its own format.
 
@@ -400,6 +434,9 @@ class Result:
         the file a first run needs no more memory than with the one that was read, at the `sizes` of dims and at others
         that are compared. The result is what both files need. Everything else of the model stays.
 
+        `contract` stores the contract for `Contract.load`: in the metadata of an ONNX model, for other formats in a
+        JSON file with the name of the target and `.contract.json` appended.
+
         Warns (MissingDataWarning) where files with weights do not exist. Raises ModelError where these cannot be
         referred to from the folder of the target, or not be read, and where a file cannot be written; LimitError for
         more than 2 GB in one file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no
@@ -412,6 +449,11 @@ class Result:
                 f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
             )
         types = annotation(self.engine.inference)
+        if contract:
+            if minimize_memory is not None or not isinstance(target, (str, os.PathLike)):
+                raise ShapeInferenceError("a contract is stored with a model at a path, without minimize_memory")
+            self._save_with_contract(types, os.fspath(target), external_data, annotate)
+            return None
         if minimize_memory is None:
             if sizes is not None:
                 raise ShapeInferenceError("sizes have no effect without minimize_memory")
@@ -426,6 +468,32 @@ class Result:
         choice, minimized = minimize(self.engine.session, types, minimize_memory, sizes or {})
         save(self.graph, choice.annotation(types), target, external_data, choice.annotate, order=choice.order)
         return minimized
+
+    @property
+    def stored_contract(self) -> StoredContract:
+        """The contract as a file states it: texts, the sizes that it is about, and the digest of the graph.
+
+        Raises ShapeInferenceError where it holds only for shapes, relations or values that the user specifies.
+        """
+        from shapeinf.contract.stored import store_contract
+
+        if self.engine.session is None:
+            raise ShapeInferenceError("the contract of a what-if run is not stored: infer the model again")
+        contract = self.contract
+        return store_contract(self.engine.inference, contract.preconditions, contract.cut, self.engine.session.options)
+
+    def _save_with_contract(
+        self, types: Annotation, target: str, external_data: ExternalData | None, annotate: Annotate | None
+    ) -> None:
+        """Write the annotated model with its contract, in the file or in one of its own."""
+        from shapeinf.contract.stored import contract_text, write_companion
+
+        stored, chosen = self.stored_contract, FORMATS.format_of(self.graph)
+        inside = chosen is not None and chosen.stores_contract
+        changes = attrs.evolve(types, contract=contract_text(stored) if inside else "")
+        save(self.graph, changes, target, external_data, annotate)
+        if not inside:
+            write_companion(stored, target)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other shapes of some inputs; all other shapes and options stay.

@@ -20,6 +20,8 @@ collect_ignore = [
     "differential/torch_export/kinds.py",
     "differential/torch_export/running.py",
     "differential/tf/definition_cases.py",  # objects of TensorFlow, for a sweep and for what records a part of it
+    "failures/record_tensorflow.py",  # need runtimes, for the program that records their messages
+    "failures/record_torch.py",
     "typing/user_script.py",  # registers operators; a test runs it in a process of its own
 ]
 

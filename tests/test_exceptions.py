@@ -48,6 +48,7 @@ BUILTINS = {
     ("shapeinf/formats/pnnx/values.py", "ValueError"): "caught in formats/pnnx/document.py",
     ("shapeinf/formats/tf/json_form.py", "ValueError"): CAUGHT_HERE,
     ("shapeinf/formats/zipped.py", "EOFError"): CAUGHT_HERE,
+    ("shapeinf/graph/digest.py", "TypeError"): CAUGHT_HERE,
     ("shapeinf/inputs/values.py", "TypeError"): CAUGHT_HERE,
     ("shapeinf/inputs/values.py", "ValueError"): CAUGHT_HERE,
     ("shapeinf/lattice/types.py", "ValueError"): BUG_OF_A_RULE,

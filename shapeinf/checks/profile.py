@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping
 
 import attrs
@@ -11,14 +10,13 @@ import attrs
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel, dim_spec
 from shapeinf.checks.numeric_runs import explain_mismatch, input_shapes_at, run_at_shapes
+from shapeinf.checks.profile_files import CORNERS, Profile
 from shapeinf.checks.sizes import overflowing_sizes, unbounded_sizes
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.errors import ModelError, ShapeInferenceError, SpecError, UnknownNameError
-from shapeinf.expr import Dimension, Scope
-from shapeinf.formats.files import read_regular
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.expr import Dimension
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import SpecLike, key_by_input
-from shapeinf.inputs.spec import parse_shape_spec, split_specs
 from shapeinf.solver.sampling import Binding, central_bindings, spread_bindings
 
 C150 = register_code("C150", "error", "a profile that does not fit the inputs of the model")
@@ -26,76 +24,8 @@ C151 = register_code("C151", "error", "a profile whose min, opt and max shapes d
 C152 = register_code("C152", "error", "shapes of a profile with which the graph cannot run")
 C153 = register_code("C153", "error", "shapes between those of a profile with which the graph cannot run")
 
-CORNERS = ("min", "opt", "max")
-"""The shapes that a profile has of each input."""
 MAX_BETWEEN = 24
 """The most bindings between the corners that are tested, each by a what-if run."""
-
-Shapes = dict[str, tuple[int, ...]]
-"""Shapes of inputs by name."""
-
-
-@attrs.frozen
-class Profile:
-    """The min, opt and max shape of each input, by name."""
-
-    corners: dict[str, Shapes]
-
-    @classmethod
-    def complete(cls, least: Shapes, usual: Shapes, largest: Shapes) -> Profile:
-        """A profile from corners that lack inputs: a missing shape is that of the next corner that has one."""
-        names = dict.fromkeys([*least, *usual, *largest])
-        middle = {n: usual.get(n, largest.get(n, least.get(n, ()))) for n in names}
-        low = {n: least.get(n, middle[n]) for n in names}
-        return cls({"min": low, "opt": middle, "max": {n: largest.get(n, middle[n]) for n in names}})
-
-
-def parse_shapes(text: str) -> Shapes:
-    """Read shapes in the syntax of trtexec. Raises SpecError.
-
-    >>> parse_shapes("ids:1x128,mask:1x128")
-    {'ids': (1, 128), 'mask': (1, 128)}
-    """
-    shapes: Shapes = {}
-    for piece in split_specs(text):
-        spec = parse_shape_spec(piece, Scope())
-        dims = spec.dims or ()
-        sizes = tuple(d for d in dims if isinstance(d, int))
-        if spec.name is None or spec.dims is None or len(sizes) != len(dims):
-            raise SpecError(text, text.find(piece), "NAME:SHAPE with numbers only, such as ids:1x128,")
-        if spec.name in shapes:
-            raise SpecError(text, text.find(piece), f"one shape for {spec.name}, not two")
-        shapes[spec.name] = sizes
-    return shapes
-
-
-def read_profiles(path: str) -> list[Profile]:
-    """Read a JSON file of one or several profiles: `{"ids": {"min": [1, 1], "opt": [1, 128], "max": [8, 512]}}`.
-
-    Raises OSError, and ModelError for a file of another form.
-    """
-    try:
-        data = json.loads(read_regular(path))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"is not JSON: {error}", node=path) from None
-    return [_profile(entry, path) for entry in (data if isinstance(data, list) else [data])]
-
-
-def _profile(data: object, path: str) -> Profile:
-    corners: list[Shapes] = [{}, {}, {}]
-    for name, entry in (data if isinstance(data, dict) else {"": None}).items():
-        if not isinstance(entry, dict) or not entry or not set(entry) <= set(CORNERS):
-            raise ModelError(f"expected the shapes min, opt, max of input {name!r}", node=path)
-        for corner, shapes in zip(CORNERS, corners, strict=True):
-            if corner in entry:
-                shapes[name] = _sizes(entry[corner], f"{corner} of {name}", path)
-    return Profile.complete(*corners)
-
-
-def _sizes(data: object, label: str, path: str) -> tuple[int, ...]:
-    if not isinstance(data, list) or any(type(size) is not int or size < 0 for size in data):
-        raise ModelError(f"{label}: expected a list of sizes", node=path)
-    return tuple(data)
 
 
 def check_profile(model: CheckedModel, profile: Profile) -> list[Diagnostic]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -21,7 +21,7 @@ C161 = register_code("C161", "error", "a data type of a serving config differs f
 C162 = register_code("C162", "error", "dims of a serving config differ from the model's")
 C163 = register_code("C163", "error", "a batch size of a serving config with which the graph cannot run")
 
-_TRITON_DTYPES = {
+TRITON_DTYPES = {
     "TYPE_BOOL": "bool",
     "TYPE_STRING": "string",
     "TYPE_BF16": "bfloat16",
@@ -75,10 +75,11 @@ def _port(entry: Any, batch: int, path: str) -> Port:
 def check_serving(model: CheckedModel, config: ServingConfig) -> list[Diagnostic]:
     """All mismatches between a serving config and the model."""
     inputs, outputs = list(model.input_dims), model.graph.outputs
+    config = _with_own_names(config, model.graph.aliases)
     diagnostics = [*_unknown_ports("input", config.inputs, inputs), *_unknown_ports("output", config.outputs, outputs)]
     served = {port.name for port in config.inputs}
     for name in inputs:
-        if name not in served:
+        if name not in served and name not in model.graph.constants:
             diagnostics.append(
                 Diagnostic("error", C160, f"the config lacks the input {name} of the model", tensor=name)
             )
@@ -91,6 +92,15 @@ def check_serving(model: CheckedModel, config: ServingConfig) -> list[Diagnostic
         if port.name in outputs:
             diagnostics += _check_port(model, config, port, model.result.tensors[port.name].shape.dims)
     return diagnostics
+
+
+def _with_own_names(config: ServingConfig, aliases: Mapping[str, str]) -> ServingConfig:
+    """The config with the names of values in place of aliases, such as the arguments of a signature."""
+    inputs, outputs = (
+        tuple(attrs.evolve(port, name=aliases.get(port.name, port.name)) for port in ports)
+        for ports in (config.inputs, config.outputs)
+    )
+    return attrs.evolve(config, inputs=inputs, outputs=outputs)
 
 
 def _unknown_ports(kind: str, ports: tuple[Port, ...], names: list[str]) -> Iterator[Diagnostic]:
@@ -106,7 +116,7 @@ def _check_port(
 ) -> Iterator[Diagnostic]:
     """The mismatches of one input or output with its type and dims in the model."""
     dtype = model.result.tensors[port.name].dtype
-    if dtype is not None and _TRITON_DTYPES.get(port.dtype) != dtype:
+    if dtype is not None and TRITON_DTYPES.get(port.dtype) != dtype:
         message = f"{port.name} is {port.dtype or 'without a data type'} in the config, but {dtype} in the model"
         yield Diagnostic("error", C161, message, tensor=port.name)
     if dims is None:

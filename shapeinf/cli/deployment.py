@@ -20,7 +20,7 @@ from shapeinf.checks import (
     read_serving_config,
 )
 from shapeinf.checks.many import DeploymentCheck
-from shapeinf.checks.profile import Shapes
+from shapeinf.checks.profile_files import Shapes
 from shapeinf.cli.sections import Command
 from shapeinf.errors import SpecError
 

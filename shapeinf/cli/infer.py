@@ -81,6 +81,12 @@ def _query_options(command: Command) -> Command:
     help="Choose the types in OUT, and the order of its nodes, for little memory in this runtime, by prediction at the "
     "sizes of --bind and others; never more than the bare file needs there. OUT keeps the names of the dims of --bind.",
 )
+@click.option(
+    "--contract",
+    is_flag=True,
+    help="Store the contract with OUT, in the metadata of an ONNX model, else in OUT.contract.json: `shapeinf contract "
+    "--stored` and Contract.load read it without an inference.",
+)
 @click.option("--tree", is_flag=True, help="Group the tensors by the modules in the names of their nodes.")
 @click.option(
     "--depth",
@@ -101,6 +107,7 @@ def infer(
     model: str,
     options: ModelOptions,
     runtime: str | None,
+    contract: bool,
     tree: bool,
     depth: int,
     json_wanted: bool,
@@ -123,13 +130,15 @@ def infer(
         raise click.UsageError("--minimize-memory has no effect without a file to write: add -o OUT")
     if runtime is not None and target.annotate is not None:
         raise click.UsageError("--minimize-memory chooses the types that --annotate would write: specify one of them")
+    if contract and (target.path is None or target.is_stdout or runtime is not None):
+        raise click.UsageError("--contract needs a file to write, without --minimize-memory: add -o OUT")
     query = TensorQuery(**wanted)  # type: ignore[arg-type]  # the options have the names and types of its fields
     with readable_errors():
         target.check(model)
         result = options.infer(model)
         memory = None  # files are written before anything is printed: the reader of a pipe may leave
         if runtime is None:
-            target.save(result.save)
+            target.save(partial(result.save, contract=contract))
         else:
             unbound, sizes = options.infer_unbound(model)
             memory = target.save(partial(unbound.save, minimize_memory=runtime, sizes=sizes))

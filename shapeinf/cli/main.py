@@ -76,6 +76,23 @@ GROUPS = {
             "clean model.onnx -o clean.onnx",
         ),
     },
+    "Deploy a model": {
+        "profile": Entry(
+            "profile.profile_command",
+            "Write optimization profiles of TensorRT.",
+            "profile model.onnx --dim batch=1..8 --opt batch=4 --format trtexec",
+        ),
+        "contract": Entry(
+            "contract.contract_command",
+            "Show the contract, or write a guard of sizes in C or JavaScript.",
+            "contract model.onnx --format js -o guard.mjs",
+        ),
+        "triton": Entry(
+            "triton.triton_command",
+            "Write a serving config of Triton.",
+            "triton model.onnx --max-batch 8 -o config.pbtxt",
+        ),
+    },
     "Memory and cost": {
         "memory": Entry(
             "memory.memory_command",
@@ -98,6 +115,11 @@ GROUPS = {
             "verify.verify_command",
             "Run a model and compare every tensor with inference.",
             "verify model.onnx --at batch=1,seq=8 --at batch=2,seq=5",
+        ),
+        "why": Entry(
+            "why.why_command",
+            "Say which condition of a model failed, from the error text of a runtime.",
+            "why - model.onnx --at batch=2,seq=7 < error.log",
         ),
         "expression": Entry(
             "expression.expression",

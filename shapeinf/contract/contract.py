@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from shapeinf.contract.answer import Answer
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
 from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_html, contract_lines, contract_text
 from shapeinf.contract.preconditions import Precondition
@@ -23,13 +25,13 @@ from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.formats import FORMATS
 from shapeinf.inputs.reader import as_sizes
-from shapeinf.lattice import ShapeStore
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 
 if TYPE_CHECKING:
+    from shapeinf.contract.stored import StoredContract
     from shapeinf.contract.traced import Trace
 
 STEPS_PER_RUN = 1000
@@ -40,25 +42,6 @@ STEPS_PER_NODE = 60
 
 STEPS_PER_TERM = 2
 """The cost of a new term of a dim."""
-
-
-class Answer(NamedTuple):
-    """Whether the graph runs with some sizes.
-
-    Args:
-        verdict: True, False, or None where it depends on data, or on dims without a size.
-        reasons: violated constraints, or conditions that remain; for legal sizes, why some runtimes refuse them.
-        cut: whether the budget was exhausted: with more work, some remaining conditions may be proved.
-    """
-
-    verdict: bool | None
-    reasons: tuple[str, ...] = ()
-    cut: bool = False
-
-    def __str__(self) -> str:
-        """The verdict in words, and the reasons."""
-        word = {True: "yes", False: "no", None: "can't tell"}[self.verdict]
-        return word + (": " + "; ".join(self.reasons) if self.reasons else "")
 
 
 @synchronized
@@ -141,6 +124,17 @@ class Contract:
         """Itself."""
         return self
 
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> StoredContract:
+        """The contract that was stored with a model, read without an inference: the path of the model, or of the JSON.
+
+        It has the preconditions, never answers "yes", and nothing at all if the model was changed since it was stored.
+        Raises ModelError for a file without a contract, or with a malformed one.
+        """
+        from shapeinf.contract.stored import load_contract
+
+        return load_contract(path)
+
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes of dims; names that are no identifiers go into the mapping.
 
@@ -192,7 +186,19 @@ class Contract:
         reasons = tuple(map(str, (*bound.preconditions, *bound._reader.ignored_advice())))
         if bound.cut:
             return Answer(None, (*reasons, NOT_SIMPLIFIED), cut=True)
+        violated = () if bound.preconditions else self._violated(sizes)
+        if violated:  # the module that was traced may run where the program does not
+            return Answer(False if trace is None else None, violated)
         return Answer(None if bound.preconditions else True, reasons)
+
+    def _violated(self, sizes: Mapping[str, int]) -> tuple[str, ...]:
+        """The preconditions that do not hold at these sizes, though an inference finds no violation.
+
+        An inference with symbols follows contents that one at a large number does not: `Range(0, 2**32)` has none.
+        """
+        binding = {self._symbol(name).name: size for name, size in sizes.items()}
+        required = (p for p in self.always if p.kind not in ("guard", "assumption"))
+        return tuple(str(precondition) for precondition in required if precondition.holds(binding) is False)
 
     @cached_property
     def _schema_violations(self) -> tuple[str, ...]:
@@ -203,13 +209,10 @@ class Contract:
         self, sizes: Mapping[str, int], budget: Budget | None = None, trace: Trace | None = None
     ) -> Inference | Answer:
         """The inference with these sizes; or the answer, where a constraint is violated, or may be."""
-        store = self._inference.initial_store.copy()
         try:
-            for name, size in sizes.items():
-                store.add_equal(self._symbol(name), size, Source("", f"{name} has the requested size {size}"))
+            inference = infer_at(self._inference, {self._symbol(n): (n, size) for n, size in sizes.items()}, budget)
         except ShapeError as error:
             return Answer(False, (str(error),))
-        inference = self._rerun(store, budget)
         broken = list(violations(inference))
         errors = tuple(_format_diagnostic(diagnostic) for diagnostic, certain in broken if certain)
         if errors:
@@ -219,14 +222,6 @@ class Contract:
         if broken:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))
         return inference
-
-    def _rerun(self, store: ShapeStore, budget: Budget | None) -> Inference:
-        """The inference with the constraints of a store; without assumptions, if there are violations with them."""
-        before = store.copy()
-        inference = rerun(self._inference, store, budget=budget)
-        if not inference.store.assumed or not any(violations(inference)):
-            return inference
-        return rerun(self._inference, before, budget=budget, assume=False)
 
     def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
         """The sizes among `values` of a dim with which the graph runs, for some sizes of the other dims.
@@ -261,6 +256,23 @@ class Contract:
 
     def _symbol(self, name: str) -> Dimension:
         return find_symbol(self._reader.labels, name)
+
+
+def infer_at(
+    inference: Inference, sizes: Mapping[Dimension, tuple[str, int]], budget: Budget | None = None
+) -> Inference:
+    """The inference in which symbols have these sizes, each with its label; without assumptions, if these fail.
+
+    The inference must hold for the sizes: see `Cases`. Raises ShapeError where user or file exclude them.
+    """
+    store = inference.initial_store.copy()
+    for symbol, (label, size) in sizes.items():
+        store.add_equal(symbol, size, Source("", f"{label} has the requested size {size}"))
+    before = store.copy()
+    run = rerun(inference, store, budget=budget)
+    if not run.store.assumed or not any(violations(run)):
+        return run
+    return rerun(inference, before, budget=budget, assume=False)
 
 
 class _SizeRuns:

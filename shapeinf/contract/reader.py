@@ -99,7 +99,7 @@ class PreconditionReader:
 
         Of equal bounds it is the first; where the tightest is an assumption, the tightest requirement is also there.
         """
-        preconditions = [*self._read_all(), *self._read_advice()]
+        preconditions = [*self.read_each(), *self._read_advice()]
         sides: dict[tuple[DimSize, bool], list[Precondition]] = {}
         for precondition in preconditions:
             if precondition.bound is not None:
@@ -112,7 +112,7 @@ class PreconditionReader:
                 tightest[id(ordered[i])] = attrs.evolve(ordered[i], weaker=tuple(ordered[:i]))
         return [tightest.get(id(c), c) for c in preconditions if c.bound is None or id(c) in tightest]
 
-    def _read_all(self) -> Iterator[Precondition]:
+    def read_each(self) -> Iterator[Precondition]:
         """Solved equalities, then the kinds in `_ORDER`, then all others as they were added."""
         groups: dict[str, list[Constraint]] = {kind: [] for kind in ("", *_ORDER, "pending")}
         for constraint in self.store.constraints(beyond=self.before):

@@ -36,7 +36,8 @@ class Annotation:
     """Types of values by name: of a graph, of subgraphs by (outputs of the node, attribute), of functions by key.
 
     `constants` have new contents for constants, `inputs` new declared types for inputs of the graph. `assumptions` are
-    the relations of dims to write, None to leave those of the file.
+    the relations of dims to write, None to leave those of the file. `contract` is the text of the contract to write, in
+    a format that has a place for it.
     """
 
     tensors: Mapping[str, Info]
@@ -45,6 +46,7 @@ class Annotation:
     constants: Mapping[str, PartialTensor] = attrs.Factory(dict)
     inputs: Mapping[str, Info] = attrs.Factory(dict)
     assumptions: Sequence[str] | None = None
+    contract: str = ""
 
 
 def inferred_functions(graph: Graph, annotation: Annotation) -> set[FunctionKey]:

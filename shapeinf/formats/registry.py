@@ -134,6 +134,8 @@ class Format(NamedTuple):
             none.
         interpreter: the runtime that files of this format are for, as `Result.memory` names it; empty where there are
             several.
+        stores_contract: whether `write` writes the contract of an annotation into the file.
+        triton_platform: the platform by which Triton loads the file of a graph; empty where it loads no such file.
     """
 
     name: str
@@ -149,6 +151,8 @@ class Format(NamedTuple):
     write_with_options: Callable[[Graph, Annotation, Target, WriteOptions], None] | None = None
     input_guards: Callable[[Graph], InputGuards | None] = lambda _: None
     interpreter: str = ""
+    stores_contract: bool = False
+    triton_platform: Callable[[Graph], str] = lambda _: ""
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""

@@ -73,6 +73,7 @@ class Graph:
         lenient: whether its runtime runs nodes that do not conform to the definitions of their operators, as
             TensorFlow.js does.
         assumptions: relations of dims that the file asserts, such as `S >= 4`.
+        stored_contract: the text of the contract that the file states; empty for none.
         diagnostics: warnings and notes of the reader.
         producer: the tool that wrote the model, as the file states it; for people.
         file_version: the version of the format, as the file states it; for people.
@@ -104,6 +105,7 @@ class Graph:
     lenient: bool = False
     format: str = ""
     assumptions: list[str] = Factory(list)
+    stored_contract: str = ""
     diagnostics: list[Diagnostic] = Factory(list)
     producer: str = ""
     file_version: str = ""

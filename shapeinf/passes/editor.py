@@ -272,27 +272,36 @@ class Editor:
     def bypass(self, node: ir.Node, source: ir.Value) -> None:
         """Remove a node of which only the first output is used; its readers read `source` instead.
 
-        Where that output is one of its graph, `source` gets its name. Raises what `check_bypass` raises.
+        Raises what `check_bypass` raises.
         """
         self.check_bypass(node, source)
-        result, scope = node.outputs[0], node.graph
-        assert scope is not None
+        self.replace_value(node.outputs[0], source)
+        self.remove(node)
+
+    def check_bypass(self, node: ir.Node, source: ir.Value) -> None:
+        """Raise Skip where a node cannot be bypassed; see `check_replaceable`."""
+        self.check_replaceable(node.outputs[0], source)
+
+    def replace_value(self, result: ir.Value, source: ir.Value) -> None:
+        """Make the readers of a node's output read `source`, which gets its name where it is an output of its graph."""
+        producer = result.producer()
+        assert producer is not None and producer.graph is not None
         if result.is_graph_output():
-            self._become_output(source, result, scope)
+            self._become_output(source, result, producer.graph)
         elif not source.is_graph_input():
             source.type, source.shape = source.type or result.type, source.shape or result.shape
         for reader, index in result.uses():
             reader.replace_input_with(index, source)
-        self.remove(node)
 
-    def check_bypass(self, node: ir.Node, source: ir.Value) -> None:
-        """Raise Skip where a node cannot be bypassed.
+    def check_replaceable(self, result: ir.Value, source: ir.Value) -> None:
+        """Raise Skip where no other value can stand for a node's output.
 
         At an output of the graph: where `source` is an input or another output, a constant, or comes from another
         scope. Elsewhere: where an inner scope has its own value with the name of `source`.
         """
-        result, scope = node.outputs[0], node.graph
-        assert scope is not None
+        node = result.producer()
+        assert node is not None and node.graph is not None
+        scope = node.graph
         if self.is_annotated(result):
             raise Skip(f"{_label(result)} has a quantization annotation")
         if not result.is_graph_output():

@@ -11,10 +11,14 @@ from shapeinf.errors import LimitError, ShapeInferenceError, UnknownNameError
 from shapeinf.passes.bn_to_conv import bn_to_conv
 from shapeinf.passes.constant_to_initializer import constant_to_initializer
 from shapeinf.passes.deduplicate import deduplicate
+from shapeinf.passes.deduplicate_nodes import deduplicate_nodes
 from shapeinf.passes.editor import Editor
 from shapeinf.passes.fold_cast import fold_cast
+from shapeinf.passes.fold_constants import fold_constants
+from shapeinf.passes.fold_shapes import fold_shapes
 from shapeinf.passes.fuse_bias_add import fuse_bias_add
 from shapeinf.passes.fuse_bn import fuse_bn
+from shapeinf.passes.merge_nodes import merge_nodes
 from shapeinf.passes.normalize_forms import normalize_forms
 from shapeinf.passes.proof import Snapshot, differences
 from shapeinf.passes.remove_dead import remove_dead
@@ -37,6 +41,10 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             fuse_bn,
             bn_to_conv,
             remove_dead,
+            fold_shapes,
+            fold_constants,
+            merge_nodes,
+            deduplicate_nodes,
             split_parameters,
             deduplicate,
         )

@@ -27,6 +27,8 @@ class Types:
     by_value: Mapping[ir.Value, Info]
     by_path: Mapping[Path, Info]
     result: Result | None = None
+    derived: dict[type, object] = attrs.field(factory=dict, repr=False, eq=False)
+    """What passes infer of the same model besides, by its class."""
 
     @classmethod
     def unknown(cls) -> Types:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -139,8 +140,16 @@ def _connect(distributed: Any, address: str, jobs: int) -> Iterator[Any]:
                 n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR"
             )
             target = stack.enter_context(cluster)
-        try:
-            client = distributed.Client(target, timeout=_CONNECT, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ScanError(f"no Dask scheduler answers at {address}: {_first_line(error)}") from None
+        client, reason = _start_client(distributed, target)
+        if client is None:
+            gc.collect()  # closes the client that failed: closed while another one starts, both would wait forever
+            raise ScanError(f"no Dask scheduler answers at {address}: {reason}")
         yield stack.enter_context(client)
+
+
+def _start_client(distributed: Any, address: str) -> tuple[Any, str]:
+    """A client of the cluster at an address, or None and the reason why it cannot start."""
+    try:
+        return distributed.Client(address, timeout=_CONNECT, set_as_default=False), ""
+    except (OSError, ValueError) as error:
+        return None, _first_line(error)

@@ -138,6 +138,9 @@ def commands(path, dim, tensor, folder):
     yield ["check", path, "--minShapes", "q:1", "--maxShapes", "q:2"]
     yield from (["explain", path, *more] for more in ([], ["--json"], ["-t", tensor], ["-t", "q"]))
     yield from (["guards", path, *more] for more in ([], ["--json"], ["--markdown"]))
+    failed = f"[ONNXRuntimeError] : 1 : FAIL : running Add node. Name:'{tensor}' Status Message: 2 by 3\n"
+    node = f"Non-zero status code returned while {failed.partition('FAIL : ')[2]}"
+    yield from (["why", text, path, *more] for text in (failed, node) for more in ([], ["--json"], ["--at", "zz=3"]))
     yield from (["diff", path, path], ["diff", path, other], ["diff", path, other, "--json"])
     yield from (["bind", path, *more] for more in ([], [f"`{dim}`=4"], ["zz=4"], ["-o", folder / "b.onnx"]))
     yield from (["rebatch", path, *more] for more in ([], ["-o", folder / "r.onnx"], ["--input", "q"]))
@@ -151,6 +154,16 @@ def commands(path, dim, tensor, folder):
     yield from (["verify", path, *more] for more in ([], ["--json"], ["--memory"], ["--memory", "--json"]))
     yield from (["clean", path, *more] for more in (["--dry-run"], ["--dry-run", "--json", "--verify"]))
     yield ["clean", path, "-o", folder / "c.onnx", "--external", "copy", "--passes", "deduplicate,remove_dead"]
+    yield from (
+        ["profile", path, "--dim", f"`{dim}`=1..4", "--format", form] for form in ("trtexec", "ort-trt", "json")
+    )
+    yield from (["profile", path, *more] for more in ([], ["--dim", "zz=3"], ["--opt", "zz=3"]))
+    yield from (["triton", path, *more] for more in ([], ["--max-batch", "0"], ["-o", folder / "config.pbtxt"]))
+    yield from (["contract", path, *more] for more in ([], ["--json"], ["--format", "c"], ["--format", "js"]))
+    yield from (["contract", path, *more] for more in (["--stored"], ["--at", "zz=3"], ["--at", f"`{dim}`=4"]))
+    guards = (("c", "h"), ("js", "mjs"))
+    yield from (["contract", path, "--format", form, "-o", folder / f"g.{end}"] for form, end in guards)
+    yield ["infer", path, "-o", folder / f"contract{path.suffix}", "--contract"]
     yield ["scan", path, "-o", folder / "scan", "--jobs", "1", "--tensors", "--json-lines", "--retry"]
     yield from (["scan", "report", folder / "scan", *more] for more in ([], ["--json"], ["-o", folder / "scan.html"]))
     yield from (["expression", tensor], ["expression", f"add(@0,{dim})", "--json"])

@@ -33,8 +33,12 @@ REQUIRED = {
     "view": ["--export", "model-explorer", "-o", "view.json", "--bind", "batch=1,height=32,width=32"],
     "scan": ["-o", "scanned", "--jobs", "1"],
     "clean": ["--dry-run"],
+    "profile": ["--dim", "batch=1..2", "--dim", "height=32", "--dim", "width=32"],
 }
 """What a command needs besides its model."""
+
+BEFORE = {"why": ["Non-zero status code returned while running Relu node. Name:'act' Status Message: failed"]}
+"""What a command needs in front of its model."""
 
 SUBCOMMANDS = {"plan verify": ["plan.json"], "scan report": ["scanned"]}
 """Commands that are no groups, but read another kind of file with a word before it."""
@@ -63,7 +67,8 @@ def models_of(command: click.Command) -> int:
 
 
 def command_line(name: str, model: str) -> list[str]:
-    return [*name.split(), *[model] * models_of(LEAVES[name]), *REQUIRED.get(name, [])]
+    before, after = BEFORE.get(name, []), REQUIRED.get(name, [])
+    return [*name.split(), *before, *[model] * models_of(LEAVES[name]), *after]
 
 
 def model_of(name: str, folder: Path) -> str:

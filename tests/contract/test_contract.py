@@ -321,3 +321,9 @@ def test_a_minimum_that_needs_work_to_be_a_range():
     assert little.cut and "range" not in [condition.kind for condition in little]
     assert [all(condition.holds({"n": n}) for condition in little) for n in (64, 65)] == [True, False]
     assert "contract.with_work(...) sets a larger one" in str(little)
+
+
+@pytest.mark.parametrize("size", [513, 2**31, 2**32, 2**53 + 1])
+def test_a_table_of_positions_limits_every_larger_size(size: int) -> None:
+    """The positions up to a large number are too many to follow; the precondition on them holds for all sizes."""
+    assert infer_shapes("examples/decoder.onnx").contract.check(seq=size, batch=1).verdict is False

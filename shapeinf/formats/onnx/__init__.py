@@ -79,4 +79,6 @@ ONNX = Format(
     missing_data=_missing_data,
     is_model_head=_is_model_head,
     write_with_options=_write,
+    stores_contract=True,
+    triton_platform=lambda _: "onnxruntime_onnx",
 )

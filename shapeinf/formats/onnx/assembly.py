@@ -22,14 +22,19 @@ _CHAIN = re.compile(r"@\d+\Z")
 ASSUMPTIONS = "shapeinf.assumptions"
 """The metadata key of the assumptions about the dims of a model, one per line."""
 
+CONTRACT = "shapeinf.contract"
+"""The metadata key of the contract of a model, as JSON."""
+
 CHAINS = ("shapeinf.dims", "chains")
 """The metadata property of a file whose inner dims have numbers of in-place chains, as `chains` describes them."""
 
 
 def add_property(graph: Graph, key: str, value: str) -> None:
-    """Apply a metadata property of the model to its complete graph: assumptions, and how inner dims are written."""
+    """Apply a metadata property of the model to its graph: assumptions, the contract, how inner dims are written."""
     if key == ASSUMPTIONS:
         graph.assumptions += [line for line in value.splitlines() if line.strip()]
+    elif key == CONTRACT:
+        graph.stored_contract = value
     elif (key, value) == CHAINS:
         _drop_chains(graph)
 

@@ -18,7 +18,7 @@ from shapeinf.expr import DimSize
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import WriteOptions, check_path
 from shapeinf.formats.onnx import proto_numbers as pb
-from shapeinf.formats.onnx.assembly import ASSUMPTIONS, CHAINS, domain_of
+from shapeinf.formats.onnx.assembly import ASSUMPTIONS, CHAINS, CONTRACT, domain_of
 from shapeinf.formats.onnx.chains import number_chains, numbered_text
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
@@ -93,6 +93,8 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteO
     outputs = output_names(graph, annotation.tensors)
     writer = _Writer(buffer, options, name_unknowns(graph, annotation, outputs))
     replaced = {ASSUMPTIONS} if annotation.assumptions is not None else set()
+    if annotation.contract or annotation.inputs or annotation.constants:
+        replaced.add(CONTRACT)  # an old one is that of another graph
     has_numbers = False
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
@@ -108,6 +110,8 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation, options: WriteO
         before = end
     if annotation.assumptions:
         yield _property(ASSUMPTIONS, "\n".join(annotation.assumptions))
+    if annotation.contract:
+        yield _property(CONTRACT, annotation.contract)
     if writer.numbered or has_numbers:
         yield _property(*CHAINS)
 

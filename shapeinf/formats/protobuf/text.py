@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import attrs
 
-from shapeinf.errors import LimitError, ModelError
+from shapeinf.errors import ExportError, LimitError, ModelError
 
 Message = dict[str, list[Any]]
 """Each field with all of its values; a value is a str, an int or a Message."""
@@ -171,6 +171,62 @@ def _plain_value(source: TextSource, value: TextScalar | TextMessage) -> Any:
         return source.decode(value).decode("utf-8", "replace")
     number = value.integer()
     return value.text if number is None else number
+
+
+class Word(str):
+    """The name of an enum value, which is written without quotes."""
+
+    __slots__ = ()
+
+
+def format_text(message: Message, indent: str = "") -> str:
+    """The text of a message: a field a line, a list of messages or numbers in brackets. `parse_text` reads it.
+
+    Raises ExportError for a text that protobuf cannot hold.
+
+    >>> print(format_text({"name": ["x"], "type": [Word("FP32")], "dims": [[-1, 3]], "reshape": [{"shape": [[]]}]}))
+    name: "x"
+    type: FP32
+    dims: [ -1, 3 ]
+    reshape {
+      shape: [ ]
+    }
+    """
+    lines: list[str] = []
+    for name, values in message.items():
+        for value in values:
+            if isinstance(value, dict):
+                inner = format_text(value, f"{indent}  ")
+                lines.append(f"{indent}{name} {{\n{inner}\n{indent}}}" if inner else f"{indent}{name} {{ }}")
+            else:
+                lines.append(f"{indent}{name}: {_format_value(value)}")
+    return "\n".join(lines)
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[ {', '.join(map(_format_value, value))} ]" if value else "[ ]"
+    return quote_text(value) if isinstance(value, str) and not isinstance(value, Word) else str(value)
+
+
+def quote_text(text: str) -> str:
+    r"""A text in double quotes; what is not printable ASCII is escaped, byte by byte in UTF-8. Raises ExportError.
+
+    >>> print(quote_text('say "ü"'))
+    "say \"\303\274\""
+    """
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise ExportError(f"{text!r} is not Unicode text: protobuf cannot hold it") from None
+    return '"' + "".join(map(_escape_byte, data)) + '"'
+
+
+def _escape_byte(byte: int) -> str:
+    character = chr(byte)
+    if character in '"\\':
+        return "\\" + character
+    return character if " " <= character <= "~" else f"\\{byte:03o}"
 
 
 class _Parser:

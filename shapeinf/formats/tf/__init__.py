@@ -55,6 +55,13 @@ def _missing_data(graph: Graph) -> Iterable[MissingData]:
     return web.missing_data(graph)
 
 
+_TRITON_PLATFORMS = {"SavedModel": "tensorflow_savedmodel", "GraphDef": "tensorflow_graphdef"}
+
+
+def _triton_platform(graph: Graph) -> str:
+    return _TRITON_PLATFORMS.get(getattr(graph.model, "kind", ""), "")
+
+
 TENSORFLOW = Format(
     "tf",
     "TensorFlow",
@@ -66,6 +73,7 @@ TENSORFLOW = Format(
     missing_data=_missing_data,
     is_model_head=sniffing.is_model,
     writes_folders=True,
+    triton_platform=_triton_platform,
 )
 """The format of TensorFlow's models."""
 

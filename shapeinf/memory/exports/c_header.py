@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from shapeinf.codegen.c_functions import Functions
+from shapeinf.codegen.c_names import comment, identifiers, literal, prefix_of, string
 from shapeinf.expr import DimSize, format_dim
-from shapeinf.memory.exports.c_functions import Functions
-from shapeinf.memory.exports.c_names import comment, identifiers, literal, prefix_of, string
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.timeline import Buffer
 

@@ -14,6 +14,8 @@ from tests.formats.damage.pnnx import NetworkDamage, networks
 from tests.formats.damage.structure import StructureDamage, operators
 from tests.formats.damage.tensorflow import tensorflow_models
 from tests.formats.damage.texts import TEXT_FAMILIES, text_case
+from tests.formats.damage.tflite import damaged_flatbuffer
+from tests.formats.damage.torch_export import damaged_package
 from tests.formats.damage.wire import WireDamage
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -31,8 +33,12 @@ SUFFIXES = {
     "tensorflow text": "pbtxt",
     "tensorflow.js": "json",
     "pnnx": "pnnx.param",
+    "torch.export": "pt2",
+    "tflite": "tflite",
 }
 """The form of a file, and the suffix of its name: one family or several for each format that is read."""
+
+_OF_NUMBERS = {"torch.export": damaged_package, "tflite": damaged_flatbuffer}
 
 
 @cache
@@ -80,4 +86,6 @@ def case(family: str, number: int) -> bytes | str:
         return WireDamage(draw, tensorflow_models()).damaged()
     if family == "pnnx":
         return NetworkDamage(draw, networks()).damaged()
+    if family in _OF_NUMBERS:
+        return _OF_NUMBERS[family](number)
     return TextDamage(draw, documents()).damaged() if family == "text" else ArchiveDamage(draw).damaged()

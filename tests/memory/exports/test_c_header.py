@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shapeinf.codegen.c_names import comment, identifiers, prefix_of
 from shapeinf.errors import Source
 from shapeinf.expr import DimSize, evaluate, maximum
 from shapeinf.expr.dimension import Scope
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory import Timeline
 from shapeinf.memory.exports import c_header
-from shapeinf.memory.exports.c_names import comment, identifiers, prefix_of
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan, Slot
 from tests.memory.exports.compiling import COMPILERS, compiled, printing, values

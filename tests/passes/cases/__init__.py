@@ -1,6 +1,6 @@
 """The cases of the passes, a module a subject."""
 
-from tests.passes.cases import batch_norms, constants, descriptions, opset_conversion, products, scopes
+from tests.passes.cases import batch_norms, constants, descriptions, opset_conversion, products, scopes, shapes
 
 CASES = [
     *batch_norms.CASES,
@@ -9,4 +9,5 @@ CASES = [
     *scopes.CASES,
     *opset_conversion.CASES,
     *descriptions.CASES,
+    *shapes.CASES,
 ]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from shapeinf.codegen.c_names import comment, literal
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lower
-from shapeinf.memory.exports.c_names import comment, literal
 from shapeinf.program.requirements import Requirement
+
+Test = tuple[int, bool]
+"""A register, and whether it must be 0 or at least 0."""
 
 MATH = """\
 #if !defined(@P_PORTABLE_MATH) && ((defined(__GNUC__) && __GNUC__ >= 5) || defined(__clang__))
@@ -87,12 +90,13 @@ static inline int64_t @p_math_maximum(int64_t a, int64_t b)
 class Functions:
     """Writes C functions that all have the same parameters."""
 
-    def __init__(self, prefix: str, parameters: Sequence[tuple[Dimension, str]]) -> None:
-        """`parameters` are symbols with their C identifiers."""
+    def __init__(self, prefix: str, parameters: Sequence[tuple[Dimension | None, str]]) -> None:
+        """`parameters` are symbols with their C identifiers; None for a parameter that no program reads."""
         self.prefix = prefix
-        self.names = dict(parameters)
-        self.declared = ", ".join(f"int64_t {name}" for name in self.names.values()) or "void"
-        self.passed = ", ".join(self.names.values())
+        self.parameters = list(parameters)
+        self.names = {symbol: name for symbol, name in parameters if symbol is not None}
+        self.declared = ", ".join(f"int64_t {name}" for _, name in parameters) or "void"
+        self.passed = ", ".join(name for _, name in parameters)
 
     def math(self) -> str:
         """The functions for checked arithmetic."""
@@ -109,10 +113,31 @@ class Functions:
         if program.instructions:
             lines += ["    if (status != 0) {", "        return status;", "    }"]
         for requirement in chosen:
-            tests = [f"r{next(outputs)} {'==' if clause.zero else '>='} 0" for clause in requirement.clauses]
+            tests = [_test((next(outputs), clause.zero)) for clause in requirement.clauses]
             lines.append(f"    if (!({' || '.join(tests)})) {{ /* {comment(requirement.text)} */")
             lines += [f"        return {self.prefix.upper()}_ILLEGAL;", "    }"]
         return self._function("check", program, [*lines, "    return status;"])
+
+    def violations(self, program: StraightLine, tests: Sequence[Sequence[Test]], outside: Sequence[str]) -> str:
+        """The function `check`, which counts and marks the conditions of which no test holds.
+
+        `outside` are the conditions on parameters under which the others decide nothing.
+        """
+        lines = self._registers(program)
+        if outside:
+            code = f"{self.prefix.upper()}_OUTSIDE"
+            lines.insert(0, f"    if ({' || '.join(outside)}) {{\n        return {code};\n    }}")
+        lines += ["    int64_t count = 0;", "    int holds;"]
+        lines += ["    if (status != 0) {", "        return status;", "    }"]
+        for number, clauses in enumerate(tests):
+            lines.append(f"    holds = {' || '.join(map(_test, clauses))};")
+            lines += ["    if (violated != NULL) {", f"        violated[{number}] = (unsigned char)!holds;", "    }"]
+            lines.append("    count += !holds;")
+        marks = "unsigned char *violated"
+        declared = f"{self.declared}, {marks}" if self.parameters else marks
+        head = f"static inline int64_t {self.prefix}_check({declared})"
+        voids = [*self._unread(program), *([] if tests else ["    (void)holds;", "    (void)violated;"])]
+        return "\n".join([head, "{", *lines, *voids, "    return count;", "}", ""])
 
     def expression(self, name: str, dim: DimSize) -> str:
         """A function that returns the value of a dim."""
@@ -154,7 +179,15 @@ class Functions:
 
     def _function(self, name: str, program: StraightLine, lines: list[str]) -> str:
         head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
-        read = set(program.symbols)
-        unread = [f"    (void){c};" for symbol, c in self.names.items() if symbol not in read]
         declaration, *rest = lines
-        return "\n".join([head, "{", declaration, *unread, *rest, "}", ""])
+        return "\n".join([head, "{", declaration, *self._unread(program), *rest, "}", ""])
+
+    def _unread(self, program: StraightLine) -> list[str]:
+        """Uses of the parameters that a program does not read, against warnings."""
+        read = set(program.symbols)
+        return [f"    (void){name};" for symbol, name in self.parameters if symbol not in read]
+
+
+def _test(test: Test) -> str:
+    register, zero = test
+    return f"r{register} {'==' if zero else '>='} 0"
