@@ -27,6 +27,7 @@ QUICK = {"gru.ts", "detr.ts+ortext"}
 """Models of the default run; onnxruntime's own inference of the second is incomplete."""
 CHOSEN = sorted({*CHOSEN, *(path for path in CORPUS if path.stem in QUICK)})
 
+
 def run(path: Path, folder: Path, *options: str) -> tuple[dict[str, str], dict[str, Any]]:
     """The outcome of each tool, and the outputs of the models that they wrote."""
     folder.mkdir()
