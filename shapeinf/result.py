@@ -495,7 +495,7 @@ class Result:
         dim_text: NotationName | None,
         contract: bool,
     ) -> None:
-        """Write the annotated model, and its contract: in the file, or where it has no place for one, beside it."""
+        """Write the annotated model, and its contract: in the file, or where that has no place for one, in its own."""
         if not contract or not isinstance(target, (str, os.PathLike)):
             save(self.graph, types, target, external_data, annotate, dim_text)
             return

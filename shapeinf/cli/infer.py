@@ -116,8 +116,8 @@ def infer(
 ) -> None:
     """Infer the shape of every tensor of MODEL.
 
-    MODEL is an ONNX file, an NNEF document, folder or archive, a network of PNNX, or a GraphDef, SavedModel or
-    TensorFlow.js model.
+    MODEL is an ONNX file, a GraphDef, SavedModel, TensorFlow.js or TensorFlow Lite model, a program of torch.export, an
+    NNEF document, folder or archive, or a network of PNNX.
 
     Exit codes: 0 no errors, 1 errors in the model, also at the sizes of --bind, 2 usage (also an unknown dim, input,
     tensor or operator; a glob that matches nothing is a note), 3 a file cannot be read or written.

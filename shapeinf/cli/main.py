@@ -118,8 +118,8 @@ GROUPS = {
         ),
         "why": Entry(
             "why.why_command",
-            "Say which condition of a model failed, from the error text of a runtime.",
-            "why - model.onnx --at batch=2,seq=7 < error.log",
+            "Say which condition failed, from the error of a runtime.",
+            "why 'Non-zero status code returned' model.onnx --at batch=2,seq=7",
         ),
         "expression": Entry(
             "expression.expression",
@@ -217,5 +217,6 @@ class Commands(CommandGroup):
 def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound.
 
-    Models are those of ONNX, TensorFlow (GraphDef, SavedModel, TensorFlow.js), NNEF and PNNX.
+    Models are those of ONNX, TensorFlow (GraphDef, SavedModel, TensorFlow.js), TensorFlow Lite, torch.export, NNEF and
+    PNNX.
     """

@@ -22,6 +22,8 @@ def move(node: ir.Node, inputs: Sequence[Array | None], shape: tuple[int, ...]) 
         result = rule(node, data, inputs)
     except (ValueError, IndexError, TypeError):  # a malformed node, which stays as it is
         return None
+    if result is None:
+        return None
     if node.op_type in _VIEWS and result.size == np.prod(shape, dtype=object):
         result = result.reshape(shape)
     return result if result.shape == shape else None
@@ -39,17 +41,16 @@ def _concat(node: ir.Node, _: Array, inputs: Sequence[Array | None]) -> Array:
     return np.concatenate([part for part in inputs if part is not None], axis=node.attributes.get_int("axis", 1))
 
 
-def _gather(node: ir.Node, data: Array, inputs: Sequence[Array | None]) -> Array:
+def _gather(node: ir.Node, data: Array, inputs: Sequence[Array | None]) -> Array | None:
     """Indices count from the end where they are negative; one out of range is an error."""
     indices = inputs[1]
-    assert indices is not None
-    return data.take(indices.astype(np.int64), axis=node.attributes.get_int("axis", 0))
+    return None if indices is None else data.take(indices.astype(np.int64), axis=node.attributes.get_int("axis", 0))
 
 
-def _slice(node: ir.Node, data: Array, inputs: Sequence[Array | None]) -> Array:
+def _slice(node: ir.Node, data: Array, inputs: Sequence[Array | None]) -> Array | None:
     starts, ends, axes, steps = (_numbers(node, inputs, at, name) for at, name in enumerate(_SLICE, 1))
     if starts is None or ends is None:
-        raise ValueError("a Slice without ends")
+        return None
     index = [slice(None)] * data.ndim
     for at, (start, end) in enumerate(zip(starts, ends, strict=True)):
         axis, step = at if axes is None else axes[at], 1 if steps is None else steps[at]
@@ -73,7 +74,7 @@ def _numbers(node: ir.Node, inputs: Sequence[Array | None], at: int, name: str) 
 _VIEWS = frozenset(["Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity"])
 """Operators whose result has the elements of the first input in the same order."""
 
-_MOVES: dict[str, Callable[[ir.Node, Array, Sequence[Array | None]], Array]] = {
+_MOVES: dict[str, Callable[[ir.Node, Array, Sequence[Array | None]], Array | None]] = {
     **dict.fromkeys(_VIEWS, _view),
     "Concat": _concat,
     "Gather": _gather,
