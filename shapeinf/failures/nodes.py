@@ -239,7 +239,7 @@ def name_parts(name: str) -> Iterator[str]:
     It joins the names of fused nodes, and adds words before or after them.
 
     >>> list(name_parts("fused /a/Conv_1"))[:2], list(name_parts("/a/MatMul/MatMulAddFusion"))[:1]
-    (['/a/Conv_1', 'fused /a'], ['/a/MatMul'])
+    (['/a/Conv_1', 'fused /a/Conv'], ['/a/MatMul'])
     """
     pieces = [piece for piece in re.split(r" \+ |\.\.\.|[\[\]{}(),] ?| && ", name) if piece]
     if len(pieces) > 1:

@@ -5,6 +5,7 @@ Only operators of ONNX whose results are determined by their inputs. Small const
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable
 
 import onnx_ir as ir
@@ -28,12 +29,17 @@ def deduplicate_nodes(editor: Editor) -> None:
     """Make all readers of equal nodes read the first one, in every scope."""
     constants: dict[ir.Value, Hashable] = {}
     for scope in list(editor.scopes()):
-        first: dict[Hashable, ir.Node] = {}
+        alike: dict[Hashable, dict[Hashable, ir.Node]] = defaultdict(dict)
+        alone: dict[Hashable, ir.Node] = {}
         for node in list(scope):
             if not _is_deterministic(editor, node):
                 continue
-            key = _key(editor, node, constants)
-            original = first.setdefault(key, node)
+            key = _key(editor, node)
+            other = alone.setdefault(key, node)
+            if other is node:  # no contents are read: they may lie in another file
+                continue
+            alike[key].setdefault(_inputs(editor, other, constants), other)
+            original = alike[key].setdefault(_inputs(editor, node, constants), node)
             if original is not node:
                 try:
                     _merge(editor, original, node)
@@ -51,11 +57,22 @@ def _is_deterministic(editor: Editor, node: ir.Node) -> bool:
     return not any(True for _ in bodies(node))
 
 
-def _key(editor: Editor, node: ir.Node, constants: dict[ir.Value, Hashable]) -> Hashable:
-    """A key that is equal for equal nodes."""
-    inputs = tuple(None if value is None else _input_key(editor, value, constants) for value in node.inputs)
+def _key(editor: Editor, node: ir.Node) -> Hashable:
+    """A key that is equal for nodes that are equal but for the contents of their constants."""
+    inputs = tuple(_type(value) if editor.is_constant(value) else value for value in node.inputs)
     outputs = tuple(bool(output.name) for output in node.outputs)
     return node.op_identifier(), node.version, _attributes(node), inputs, outputs
+
+
+def _type(value: ir.Value | None) -> Hashable:
+    """The element type and the sizes of a constant."""
+    assert value is not None and value.const_value is not None
+    return value.const_value.dtype, sizes(value.const_value)
+
+
+def _inputs(editor: Editor, node: ir.Node, constants: dict[ir.Value, Hashable]) -> Hashable:
+    """The inputs of a node, small constants by their contents."""
+    return tuple(None if value is None else _input_key(editor, value, constants) for value in node.inputs)
 
 
 def _attributes(node: ir.Node) -> Hashable:
@@ -84,7 +101,7 @@ def _contents(value: ir.Value) -> Hashable:
     if isinstance(tensor, ir.StringTensor) or tensor.nbytes > MAX_CONTENTS:
         return value
     try:
-        return tensor.dtype, sizes(tensor), raw_bytes(tensor)
+        return _type(value), raw_bytes(tensor)
     except ModelError:
         return value
 
