@@ -43,7 +43,7 @@ def check(model: onnx.ModelProto) -> None:
         return
     for order in ORDERS:
         cleaned = clean(model, order)
-        # A rare pass is undone where a fold makes a size simpler, as max(n, m) with a Reshape to n that requires m <= n.
+        # A pass is undone where a size gets simpler: max(n, m), of which a Reshape requires that it is n, is n.
         assume(all(entry.outcome != "undone" for entry in cleaned.report.passes))
         after_model = cleaned.to_proto()
         assert interface(after_model) == interface(model)
