@@ -44,12 +44,14 @@ def reshape_target(x: Sequence[DimSize], target: Sequence[object], least: Least)
 def means_itself(x: Sequence[DimSize], target: Sequence[object], zero_copies: bool, least: Least) -> bool:
     """Whether every size in the target of a Reshape is the size of the result, also where it is 0.
 
-    Where `zero_copies`, a size of 0 stands for that of the same axis of the input. Otherwise it must not be next to -1.
+    Where `zero_copies`, a size of 0 stands for that of the same axis of the input. Otherwise it must not be next to -1,
+    which onnxruntime accepts nevertheless.
     """
+    has_open_size = -1 in target and not zero_copies
     for axis, size in enumerate(target):
         if isinstance(size, Dimension):
             same = axis < len(x) and x[axis] == size
-            if least(size) < (0 if same or not zero_copies else 1):
+            if least(size) < (0 if (same or not zero_copies) and not has_open_size else 1):
                 return False
         elif type(size) is not int:
             return False
