@@ -30,7 +30,7 @@ from shapeinf.formats import FORMATS
 from shapeinf.guards import examine_guards
 from shapeinf.inputs.reader import as_sizes, input_names
 from shapeinf.lattice import TensorType
-from shapeinf.runtime_messages import RuntimeMessage, find_messages
+from shapeinf.runtime_messages import RUNTIMES, RuntimeMessage, find_messages
 from shapeinf.runtime_messages.records import MessageKind
 from shapeinf.solver.budget import WORK
 
@@ -67,7 +67,7 @@ def explain_failure(
     message = choose_message(find_messages(text), index)
     diagnosis = _Diagnosis(session, index, message, work)
     if message is None and not sizes and not named:
-        note = "no error text of a known runtime is in the message"
+        note = f"the message has no error text of a runtime that is known: {', '.join(RUNTIMES)}"
         return FailureReport("unknown", None, notes=(note,))
     if message is not None and message.kind in OTHER_CAUSES:
         return diagnosis.other_cause(message)

@@ -152,7 +152,7 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
     cost, memory = result.cost(work=work), result.memory(work=work)
     uncounted = Counter(item.op for item in cost.uncounted if not item.amount)
     weights, unsized = memory.weights, bound_note(any(buffer.role == "weight" for buffer in memory.unsized), False)
-    report = build_report(result, TensorQuery(inputs=True, outputs=True))
+    report = build_report(result, TensorQuery(inputs=True, outputs=True, contents=True))
     severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)
     preconditions = sorted(report.preconditions, key=lambda record: _LATER.get(record.kind, 0))
     return Summary(

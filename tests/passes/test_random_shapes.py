@@ -61,14 +61,14 @@ def check(model: onnx.ModelProto) -> None:
             continue  # a size gets simpler: max(n, m), of which a Reshape requires that it is n, is n
         after_model = cleaned.to_proto()
         assert interface(after_model) == interface(model)
-        after = session(after_model)
+        after = try_session(after_model)
         for n, m, p in itertools.product(SIZES, SIZES, (False, True)):
             feed = feeds(model, n, m, p)
-            want, got = outcome(before, feed), outcome(after, feed)
+            want, got = outcome(before, feed), None if after is None else outcome(after, feed)
             where = f"n={n}, m={m}, p={p}"
             assert (want is None) == (got is None), f"{where}: {'refused' if want is None else 'accepted'} before"
             for a, b in zip(want or (), got or (), strict=True):
-                assert not differ(a, b, 0, 0), where
+                assert not differ(a + 0, b + 0, 0, 0), where  # onnxruntime's Where turns -0.0 into 0.0
 
 
 def feeds(model: onnx.ModelProto, n: int, m: int, p: bool) -> dict[str, Any]:
@@ -80,6 +80,14 @@ def feeds(model: onnx.ModelProto, n: int, m: int, p: bool) -> dict[str, Any]:
         shape = [dim.dim_value if dim.HasField("dim_value") else sizes[dim.dim_param] for dim in dims]
         result[value.name] = np.arange(1, 1 + int(np.prod(shape)), dtype=np.float32).reshape(shape)
     return result
+
+
+def try_session(model: onnx.ModelProto) -> Any:
+    """A session; None where onnxruntime refuses to load the model, as it may where the original runs at no size."""
+    try:
+        return session(model)
+    except Exception:
+        return None
 
 
 def session(model: onnx.ModelProto) -> Any:
