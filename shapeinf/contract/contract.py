@@ -128,7 +128,7 @@ class Contract:
     def load(path: str | os.PathLike[str]) -> StoredContract:
         """The contract that was stored with a model, read without an inference: the path of the model, or of the JSON.
 
-        It has the preconditions, never answers "yes", and nothing at all if the model was changed since it was stored.
+        It answers "no" or "can't tell", and only "can't tell" where the model was changed since it was stored.
         Raises ModelError for a file without a contract, or with a malformed one.
         """
         from shapeinf.contract.stored import load_contract
