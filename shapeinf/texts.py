@@ -231,3 +231,13 @@ def bound_note(at_least: bool, at_most: bool) -> str:
 def qualify(text: str, at_least: bool, at_most: bool) -> str:
     """The text of an amount with its note."""
     return f"{bound_note(at_least, at_most)} {text}".lstrip() if at_least or at_most else text
+
+
+def escape_bytes(data: bytes, special: str) -> str:
+    r"""Bytes for a quoted text of C or protobuf: printable ASCII, a backslash before special ones, the others in octal.
+
+    >>> print(escape_bytes(b'say "\xff"', '"'))
+    say \"\377\"
+    """
+    characters = map(chr, data)
+    return "".join(f"\\{c}" if c in special else c if " " <= c <= "~" else f"\\{ord(c):03o}" for c in characters)

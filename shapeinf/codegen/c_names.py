@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable
 from hashlib import sha256
 
+from shapeinf.texts import escape_bytes
+
+_SPECIAL = '"\\?'  # a question mark may begin a trigraph
 MAX_PART = 80
 """Longer names are cut and get a hash of the full name."""
 
@@ -77,14 +80,7 @@ def string(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > 500:
         data = data[:440] + b"#" + sha256(data).hexdigest()[:32].encode()
-    return '"' + "".join(map(_escape_byte, data)) + '"'
-
-
-def _escape_byte(byte: int) -> str:
-    character = chr(byte)
-    if character in '"\\?':
-        return "\\" + character
-    return character if " " <= character <= "~" else f"\\{byte:03o}"
+    return f'"{escape_bytes(data, _SPECIAL)}"'
 
 
 def literal(value: int) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from shapeinf.errors import ExportError, LimitError, ModelError
+from shapeinf.texts import escape_bytes
 
 Message = dict[str, list[Any]]
 """Each field with all of its values; a value is a str, an int or a Message."""
@@ -219,14 +220,7 @@ def quote_text(text: str) -> str:
         data = text.encode()
     except UnicodeEncodeError:
         raise ExportError(f"{text!r} is not Unicode text: protobuf cannot hold it") from None
-    return '"' + "".join(map(_escape_byte, data)) + '"'
-
-
-def _escape_byte(byte: int) -> str:
-    character = chr(byte)
-    if character in '"\\':
-        return "\\" + character
-    return character if " " <= character <= "~" else f"\\{byte:03o}"
+    return '"' + escape_bytes(data, '"\\') + '"'
 
 
 class _Parser:
