@@ -523,7 +523,7 @@ _QUANTIZED = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "quantize
 def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     """The numpy dtype of a dtype name (None of None: numpy's own choice); narrow floats and ints come from ml_dtypes.
 
-    Quantized numbers are stored as integers.
+    Quantized numbers are stored as integers, numbers of one bit as bytes before ml_dtypes 0.6.
 
     >>> numpy_dtype("int64"), numpy_dtype("quint8")
     (dtype('int64'), dtype('uint8'))
@@ -540,4 +540,6 @@ def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     if dtype in WITHOUT_NUMPY_TYPE:  # numpy's smallest complex type holds its numbers
         dtype = "complex64"
     extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
+    if extended is None and dtype in ("int1", "uint1"):
+        dtype = dtype.replace("1", "8")
     return np.dtype(extended) if extended is not None else np.dtype(dtype)

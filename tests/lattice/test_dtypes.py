@@ -50,6 +50,8 @@ def test_bits_under_both_names():
 
 @pytest.mark.parametrize("name", sorted(INTEGER_RANGES))
 def test_ranges_of_integers(name):
+    if name in ("int1", "uint1") and not hasattr(ml_dtypes, name):
+        pytest.skip("types of one bit are in ml_dtypes 0.6")
     limits = ml_dtypes.iinfo(numpy_dtype(name))
     assert INTEGER_RANGES[name] == (limits.min, limits.max)
     assert name in {dtype.name for dtype in DTYPES if dtype.kind in ("integer", "quantized")}
