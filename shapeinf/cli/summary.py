@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
-from typing import Any
 
 import attrs
 import click
@@ -12,13 +10,10 @@ import click
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, output_width
+from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, echo_wrapped
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.report import Summary, SummaryReport, summarize
-from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells
-from shapeinf.texts import escape_unprintable
-
-_WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "break_on_hyphens": False}
+from shapeinf.report.summary_text import MARGIN, SUMMARY_COLUMNS, summary_as_lines, summary_cells
 
 
 @click.command(name="summary", cls=SectionedCommand)
@@ -71,10 +66,7 @@ def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int])
 
 
 def _print(model: str, summary: Summary, number: int) -> None:
-    """Print a summary; lines that are wider than a terminal continue below their text."""
+    """Print a summary, after an empty line where another precedes it."""
     if number:
         echo("")
-    width = output_width()
-    for line in (model, *map(escape_unprintable, summary_as_lines(summary))):
-        wrapped = width is not None and len(line) > width
-        echo(*(textwrap.wrap(line, width or 0, **_WRAPPING) if wrapped else [line]))
+    echo_wrapped((model, *summary_as_lines(summary)), MARGIN + 2)

@@ -29,14 +29,15 @@ MAX_OPERATORS = 10
 MAX_NAME = 60
 MAX_FORMULA = 160
 """Characters of a formula; the JSON has all."""
-_MARGIN = 12
+MARGIN = 12
+"""The columns of the headings."""
 
 
 def summary_as_lines(summary: Summary) -> Iterator[str]:
     """The summary on one screen."""
     for heading, lines in _sections(summary):
         for number, line in enumerate(lines):
-            yield f"{'' if number else heading:{_MARGIN}}{line}"
+            yield f"{'' if number else heading:{MARGIN}}{line}"
 
 
 def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:

@@ -22,8 +22,9 @@ MAX_SINGLE = 10
 MAX_UNKNOWNS = 8
 """Limit on the listed unknowns of one cause; the others are counted."""
 
-
-_VALUE = Column("value", 16, turn=4)
+MARGIN = 10
+"""The columns of the headings of lines below a table."""
+_VALUE = Column("value", 16, turn=3)
 
 
 def tensor_columns(values: bool = False) -> tuple[Column, ...]:
@@ -31,10 +32,10 @@ def tensor_columns(values: bool = False) -> tuple[Column, ...]:
     return (
         Column("tensor", 16),
         Column("type"),
-        Column("shape", 16, turn=2),
-        Column("range", 8, turn=1),
+        Column("shape", 16, turn=1, wraps=True),
+        Column("range", optional=True),
         *([_VALUE] if values else []),
-        Column("producer", 8, turn=3),
+        Column("producer", 8, turn=2),
     )
 
 
@@ -58,11 +59,11 @@ def _shape_lines(tensor: TensorRecord) -> list[str]:
 def summary_lines(report: ModelReport) -> Iterator[str]:
     """The lines below the table: dims, contract, guards (its conditions on data and branches), policy, coverage."""
     if report.dims:
-        yield f"dims      {dims_text(report.dims)}"
+        yield f"{'dims':{MARGIN}}{dims_text(report.dims)}"
     yield from _section("contract", [p.line for p in report.preconditions if p.kind != "guard"])
     yield from _section("guards", _guard_lines(report))
-    yield f"policy    {report.policy}"
-    yield f"coverage  {report.coverage}"
+    yield f"{'policy':{MARGIN}}{report.policy}"
+    yield f"{'coverage':{MARGIN}}{report.coverage}"
 
 
 def _guard_lines(report: ModelReport) -> Iterator[str]:
@@ -77,7 +78,7 @@ def _guard_lines(report: ModelReport) -> Iterator[str]:
 
 def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
-        yield f"{'' if number else heading:10}{line}"
+        yield f"{'' if number else heading:{MARGIN}}{line}"
 
 
 def dims_text(dims: Iterable[NamedDimRecord]) -> str:
