@@ -14,6 +14,7 @@ from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.report import Summary, SummaryReport, summarize
 from shapeinf.report.summary_text import MARGIN, SUMMARY_COLUMNS, summary_as_lines, summary_cells
+from shapeinf.report.usual_sizes import usual_sizes
 
 
 @click.command(name="summary", cls=SectionedCommand)
@@ -25,7 +26,7 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     """Show what is in each MODEL: format, inputs, outputs, contract, operators, weights, cost and unknown sizes.
 
     Multiply-accumulates (MACs) and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes
-    of --bind. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
+    of --bind, or at usual ones. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
 
     Exit codes: 0 no errors, 1 errors in a model, also at the sizes of --bind, 2 usage (also a dim that a model does not
     have), 3 a file cannot be read; the other models are still shown.
@@ -33,7 +34,7 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     if table and json_wanted:
         raise click.UsageError("--table and --json are two forms of the output: choose one")
     codes: list[int] = []
-    summaries = _summaries(models, options, codes)
+    summaries = _summaries(models, options, codes, usual=not (json_wanted or table))
     if json_wanted:
         echo_json(SummaryReport(tuple(attrs.evolve(summary, model=model) for model, summary in summaries)))
     elif table:
@@ -45,13 +46,19 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
         raise click.exceptions.Exit(max(codes))
 
 
-def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int]) -> Iterator[tuple[str, Summary]]:
-    """The summaries of the models that can be read; `codes` gets the exit code of each model."""
+def _summaries(
+    models: tuple[str, ...], options: ModelOptions, codes: list[int], usual: bool
+) -> Iterator[tuple[str, Summary]]:
+    """The summaries of the models that can be read; `codes` gets the exit code of each model.
+
+    With `usual`, dims that --bind does not have get a usual size.
+    """
     for model in models:
         try:
             with readable_errors(model if len(models) > 1 else ""):
                 result = options.evolve(bind={}).infer(model)
-                summary = summarize(result, options.inference.bind)
+                sizes = dict(options.inference.bind)
+                summary = summarize(result, (usual and usual_sizes(result, sizes)) or sizes)
         except SystemExit as end:  # its message is printed
             codes.append(int(end.code or FAILURE))
             continue
