@@ -12,6 +12,7 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, echo_wrapped
 from shapeinf.cli.sections import SectionedCommand
+from shapeinf.formats.model_paths import find_models
 from shapeinf.report import Summary, SummaryReport, summarize
 from shapeinf.report.summary_text import MARGIN, SUMMARY_COLUMNS, summary_as_lines, summary_cells
 from shapeinf.report.usual_sizes import usual_sizes
@@ -25,6 +26,8 @@ from shapeinf.report.usual_sizes import usual_sizes
 def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool, json_wanted: bool) -> None:
     """Show what is in each MODEL: format, inputs, outputs, contract, operators, weights, cost and unknown sizes.
 
+    A MODEL is a file, a folder (searched for models), or a quoted glob pattern.
+
     Multiply-accumulates (MACs) and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes
     of --bind, or at usual ones. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
 
@@ -34,6 +37,8 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     if table and json_wanted:
         raise click.UsageError("--table and --json are two forms of the output: choose one")
     codes: list[int] = []
+    with readable_errors():
+        models = find_models(models).paths
     summaries = _summaries(models, options, codes, usual=not (json_wanted or table))
     if json_wanted:
         echo_json(SummaryReport(tuple(attrs.evolve(summary, model=model) for model, summary in summaries)))

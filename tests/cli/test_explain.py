@@ -209,6 +209,16 @@ def test_a_dim(model: Path) -> None:
     assert (record["schema"], record["dim"]["bounds"]) == ("shapeinf.explain.dim/1", {"min": 1, "max": 8})
 
 
+def test_a_dim_whose_name_is_no_identifier(tmp_path: Path) -> None:
+    text = '<ir_version: 10, opset_import: ["" : 20]> g (float[x] a) => (float[x] b) { b = Relu (a) }'
+    model = onnx.parser.parse_model(text)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "DynamicDimension.0"
+    onnx.save(model, tmp_path / "m.onnx")
+    bare = run(tmp_path / "m.onnx", "DynamicDimension.0")
+    assert bare.stdout == run(tmp_path / "m.onnx", "`DynamicDimension.0`").stdout
+    assert bare.stdout.startswith("`DynamicDimension.0` 1..\n  the size of a.shape[0]\n")
+
+
 def test_what_nodes_require_of_a_dim() -> None:
     example = Path(__file__).resolve().parents[2] / "examples" / "convnet.onnx"
     assert [line for line in run(example, "height").stdout.splitlines() if "required by" in line] == [
