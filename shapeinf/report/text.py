@@ -11,14 +11,11 @@ from shapeinf.texts import escape_unprintable, format_count
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
-    from shapeinf.edit.comparison import Difference
     from shapeinf.explain.unknowns import UnknownGroup
     from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 
 MAX_ITEMS = 8
 """Limit on the listed items of a sequence; for a longer one, the shape of all items."""
-MAX_SINGLE = 10
-"""Limit on the listed tensors that only one of two models has, for each of the two."""
 MAX_UNKNOWNS = 8
 """Limit on the listed unknowns of one cause; the others are counted."""
 
@@ -104,22 +101,6 @@ def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:
         names = [str(unknown) for unknown in group.unknowns[:MAX_UNKNOWNS]]
         more = f" and {group.count - MAX_UNKNOWNS} more" if group.count > MAX_UNKNOWNS else ""
         yield f"  {', '.join(names)}{more}"
-
-
-def difference_lines(differences: Sequence[Difference], *, every: bool) -> Iterator[str]:
-    """The differences; tensors that only one model has come last, limited in number unless `every`."""
-    if not differences:
-        yield "no difference"
-    single: dict[str, list[Difference]] = {"removed": [], "added": []}
-    for difference in differences:
-        if difference.part == "tensor" and difference.change != "changed":
-            single[difference.change].append(difference)
-        else:
-            yield str(difference)
-    for how, group in single.items():
-        yield from map(str, group if every else group[:MAX_SINGLE])
-        if len(group) > MAX_SINGLE and not every:
-            yield f"and {len(group) - MAX_SINGLE:,} more {how} tensors: --all lists them"
 
 
 def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
