@@ -40,6 +40,9 @@ STEPS_PER_RUN = 1000
 STEPS_PER_NODE = 60
 """The cost of a node in such an inference."""
 
+LARGEST_SOLVED = 1024
+"""The largest size that is solved for where the user names no sizes."""
+
 NEAR = 64
 """The most by which a nearest legal size differs."""
 
@@ -226,12 +229,18 @@ class Contract:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))
         return inference
 
-    def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
+    def solve(self, name: str, values: Iterable[int] | None = None, *, work: int = WORK) -> LegalSizes:
         """The sizes among `values` of a dim with which the graph runs, for some sizes of the other dims.
+
+        Without `values`, those within the bounds of the dim, up to `LARGEST_SOLVED`.
 
         isl solves for them where it can express all constraints, else each size is tried. `work` is the budget, in
         steps that are the same on every machine; sizes beyond it are `untried`. Raises UnknownNameError.
         """
+        if values is None:
+            bounds = self._inference.store.interval(self._symbol(name))
+            high = LARGEST_SOLVED if bounds.hi is None else min(bounds.hi, LARGEST_SOLVED)
+            values = range(max(bounds.lo or 0, 0), high + 1)
         sizes = sort_sizes(values)
         wide = self._contract_for({name: sizes[0]} if sizes else {})
         return wide._solve(name, sizes, Budget(work))

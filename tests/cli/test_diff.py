@@ -16,7 +16,6 @@ from onnx import TensorProto, helper, numpy_helper
 from shapeinf import diff
 from shapeinf.cli import main
 
-
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
