@@ -89,7 +89,9 @@ def parse_target(result: Result, text: str) -> tuple[str, int | None]:
             match = re.fullmatch(f"(.+){suffix}", text, re.DOTALL)
             if match is not None and is_tensor(result, match[1]):
                 return match[1], int(match[2])
-        raise UnknownNameError("tensor or dim", text, [*_dims_by_name(result), *result.tensors, *result.body_tensors])
+        raise UnknownNameError(
+            "tensor, dim or node", text, [*_dims_by_name(result), *result.tensors, *result.body_tensors]
+        )
     return text, None
 
 
