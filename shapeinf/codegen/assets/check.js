@@ -19,7 +19,7 @@ function readSize(sizes, [name, least, most]) {
     throw new TypeError(`the size of ${name} ${wrong}`);
   }
   const value = BigInt(size);
-  if (value < (least ?? LEAST) || value > (most ?? MOST)) {
+  if ((least !== null && value < least) || (most !== null && value > most)) {
     throw new RangeError(`${name} = ${value} is outside of ${least ?? ""}..${most ?? ""}`);
   }
   if (value < LEAST || value > MOST) throw new OverflowError(`${name} = ${value} does not fit 64 bits`);
