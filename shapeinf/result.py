@@ -30,7 +30,6 @@ from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
 if TYPE_CHECKING:
-    from shapeinf.codegen import ShapeModule
     from shapeinf.contract import Contract, PickledContract
     from shapeinf.contract.stored import StoredContract
     from shapeinf.cost import Cost
@@ -277,26 +276,6 @@ class Result:
                 )
         return self._program
 
-    def shape_module(self, model: str | None = None) -> ShapeModule:
-        """The shapes, bytes, peak and conditions, as `save_program` writes them; `model` is the name in the text.
-
-        Raises ShapeInferenceError for a model with errors, and where the shapes hold for the user's values of inputs
-        only; LimitError when functions and bodies expand to too many nodes.
-        """
-        from shapeinf.codegen import ShapeSource
-        from shapeinf.codegen import shape_module as build
-
-        if self.assumptions:
-            only = ", ".join(self.assumptions)
-            raise ShapeInferenceError(f"the shapes hold only for {only}: no program is written")
-        if any(diagnostic.severity == "error" for diagnostic in self.diagnostics):
-            raise ShapeInferenceError("the model has errors: no program is written")
-        source = ShapeSource(
-            self.engine.inference, self.engine.store, self.tensors, self.contract, lambda: self.memory().peak
-        )
-        with pause_garbage_collection():
-            return build(source, self.graph.name if model is None else model)
-
     def save_program(self, path: str | os.PathLike[str], *, model: str | None = None) -> None:
         """Write all shapes, bytes, the peak and the conditions as source text without libraries.
 
@@ -304,12 +283,13 @@ class Result:
         `.d.mts`), `.rs` for Rust, `.py` for Python. `model` is the name of the model in the text, by default that of
         the graph; names in C begin with it.
 
-        Raises as `shape_module`, ExportError for another suffix, OSError where the file cannot be written.
+        Raises ExportError for another suffix, ShapeInferenceError for a model with errors, or whose shapes hold for
+        the user's values of inputs only, LimitError when functions and bodies expand to too many nodes, OSError.
         """
-        from shapeinf.codegen import module_files, save_module
+        from shapeinf.codegen import module_files, save_module, shape_module
 
         module_files(path)
-        save_module(self.shape_module(model), path)
+        save_module(shape_module(self, model), path)
 
     def _program_for(self, ranges: Ranges) -> ShapeProgram | None:
         result = self.result_for(ranges)

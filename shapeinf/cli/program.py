@@ -11,7 +11,7 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import echo, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.codegen import SUFFIXES, module_files, save_module
+from shapeinf.codegen import SUFFIXES, module_files, save_module, shape_module
 from shapeinf.texts import format_count
 
 
@@ -36,7 +36,7 @@ def program_command(model: str, options: ModelOptions, output: str | None) -> No
             check_outputs(output=path)
         result = options.infer(model)
         fail_on(note_errors(model, result.diagnostics))
-        module = result.shape_module(Path(model).stem)
+        module = shape_module(result, Path(model).stem)
         with saving(*files):
             save_module(module, output)
     assert module.shapes is not None

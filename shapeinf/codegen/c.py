@@ -52,8 +52,8 @@ class _Writer:
         self.module = module
         self.prefix = prefix
         self.macro = prefix.upper()
-        names = identifiers(parameter.name for parameter in module.parameters)
-        self.dims = [f"dim_{names[parameter.name]}" for parameter in module.parameters]
+        names = identifiers(p.name for p in module.parameters)
+        self.dims = [f"dim_{names[p.name]}" for p in module.parameters]
         self.arguments = [f"s[{number}]" for number in module.arguments]
 
     def lines(self) -> Iterator[str]:
@@ -91,11 +91,11 @@ class _Writer:
         signature = f"part_{number}(const int64_t *s, int64_t *r, int64_t *status)"
         return self.function("void ", signature, ["    (void)s;", "    (void)status;", *lines])
 
-    def run(self, first: int, end: int) -> Iterator[str]:
-        """Statements that run some parts into `r`, and return an error."""
+    def run(self, parts: int) -> Iterator[str]:
+        """Statements that run the first parts into `r`, and return an error."""
         yield f"    const int64_t s[] = {{{', '.join(self.dims) or '0'}}};"
         yield "    int64_t failure = 0;"
-        yield from (f"    {self.prefix}_part_{number}(s, r, &failure);" for number in range(first, end))
+        yield from (f"    {self.prefix}_part_{number}(s, r, &failure);" for number in range(parts))
         yield from ["    (void)s;", "    (void)r;", *RETURN_ERROR]
 
     def declared(self, last: str) -> str:
@@ -105,10 +105,9 @@ class _Writer:
     def check(self) -> str:
         """The function that counts and marks the violated conditions."""
         lines = [f"    int64_t r[{max(1, self.module.checked)}];", "    int64_t count = 0;", "    int holds;"]
-        pairs = zip(self.dims, self.module.parameters, strict=True)
-        outside = [test for name, parameter in pairs for test in _outside(name, parameter.bounds)]
+        outside = [t for d, p in zip(self.dims, self.module.parameters, strict=True) for t in _outside(d, p.bounds)]
         lines += [f"    if ({test}) {{\n        return {self.macro}_OUTSIDE;\n    }}" for test in outside]
-        lines += [*self.run(0, self.module.checked_parts), "    (void)holds;", "    (void)violated;"]
+        lines += [*self.run(self.module.checked_parts), "    (void)holds;", "    (void)violated;"]
         for number, condition in enumerate(self.module.conditions):
             lines += [f"    holds = {c_test(condition.tests)};", "    if (violated != NULL) {"]
             lines += [f"        violated[{number}] = (unsigned char)!holds;", "    }", "    count += !holds;"]
@@ -141,21 +140,21 @@ class _Writer:
         for name, reason in shapes.omitted.items():
             yield f"/* no shape of {c_comment(name)}: {c_comment(reason)} */"
         yield self.compute(shapes.requirements)
-        fields = ["const char *name;", "const char *type;", *(f"int32_t {f};" for f in _FIELDS)]
-        yield "\n".join([f"struct {self.prefix}_tensor {{", *(f"    {field}" for field in fields), "};\n"])
+        fields = "    const char *name, *type;\n    int32_t rank, first, bytes, max_bytes;"
+        yield f"struct {self.prefix}_tensor {{\n{fields}\n}};\n"
         axes = [register for t in shapes.tensors for axis in t.dims or () for register in (axis.exact, axis.upper)]
         yield self.table("int32_t ", "axis", map(_register, axes))
-        entries = [f"\n        {row}" for row in _entries(shapes.tensors)]
-        yield self.table(f"const struct {self.prefix}_tensor *", "tensor_at", entries, "NULL", "&")
+        yield self.table(f"const struct {self.prefix}_tensor *", "tensor_at", _entries(shapes.tensors), "NULL", "&")
         yield "/* The tensor of an output; -1 for a value that is not a tensor. */"
         yield self.table("int32_t ", "output", map(_register, shapes.outputs))
         yield set_prefix(read_asset("shapes.h"), self.prefix)
 
     def compute(self, requirements: Sequence[Condition]) -> str:
         """The function that sets all values."""
-        lines = [f"    const int64_t count = {self.prefix}_check({', '.join([*self.dims, 'NULL'])});"]
+        lines = ["    int64_t *const r = values;"]
+        lines += [f"    const int64_t count = {self.prefix}_check({', '.join([*self.dims, 'NULL'])});"]
         lines += [f"    if (count != 0) {{\n        return count < 0 ? count : {self.macro}_ILLEGAL;\n    }}"]
-        lines = ["    int64_t *const r = values;", *lines, *self.run(0, len(self.module.parts))]
+        lines += self.run(len(self.module.parts))
         for requirement in requirements:
             lines += [f"    if (!({c_test(requirement.tests)})) {{ /* {c_comment(requirement.text)} */"]
             lines += [f"        return {self.macro}_ILLEGAL;", "    }"]
@@ -172,16 +171,13 @@ class _Writer:
         return self.function(kind, f"{name}(int32_t number)", lines)
 
 
-_FIELDS = ("rank", "first", "bytes", "max_bytes")
-
-
 def _entries(tensors: Sequence[TensorSizes]) -> Iterator[str]:
     """The rows of the table of tensors; `first` is the number of its first axis."""
     first = 0
     for tensor in tensors:
         rank = -1 if tensor.dims is None else len(tensor.dims)
         numbers = (str(rank), str(first), _register(tensor.bytes.exact), _register(tensor.bytes.upper))
-        yield f"{{{', '.join([c_string(tensor.name), c_string(tensor.dtype or ''), *numbers])}}}"
+        yield f"\n        {{{', '.join([c_string(tensor.name), c_string(tensor.dtype or ''), *numbers])}}}"
         first += max(rank, 0)
 
 

@@ -92,7 +92,7 @@ class Functions:
     def _evaluation(self, name: str, program: StraightLine) -> str:
         lines = self._registers(program, f"{self.prefix}_check({self.passed})")
         (output,) = program.outputs
-        head, body = lines[:-len(program.instructions)], lines[-len(program.instructions):]
+        head, body = lines[: -len(program.instructions)], lines[-len(program.instructions) :]
         return self._function(
             name, program, [*head, *RETURN_ERROR, *body, f"    return failure != 0 ? failure : r[{output}];"]
         )

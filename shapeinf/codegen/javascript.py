@@ -34,6 +34,7 @@ _COMPUTE = """\
 // Throws IllegalSizesError for sizes with which the model does not run.
 """
 
+
 def javascript_module(module: ShapeModule) -> str:
     """The text of the module."""
     return "\n".join([*_lines(module), ""])
@@ -112,7 +113,7 @@ def evaluation(program: StraightLine, arguments: Sequence[int], parts: Sequence[
 
     `arguments` are the parameters of the symbols. It calls the functions of `arithmetic.js`.
     """
-    names = []
+    names: list[str] = []
     for part in parts or split_parts(0, len(program.instructions)):
         names.append(f"part{len(names)}")
         yield f"function {names[-1]}(s, r) {{"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-
-import attrs
+from typing import Protocol
 
 from shapeinf.codegen.shape_module import (
     Amount,
     Condition,
     Parameter,
-    Shapes,
     ShapeModule,
+    Shapes,
     TensorSizes,
     Test,
     parameters_of,
@@ -20,17 +19,20 @@ from shapeinf.constraints.records import Clause
 from shapeinf.contract import Contract
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.stored import StoredContract, StoredPrecondition
-from shapeinf.engine.inference import Inference
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.engine.session import Engine
 from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension, Interval
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.graph.digest import graph_digest
 from shapeinf.inputs.spec import unquote_name
-from shapeinf.lattice import ShapeStore
 from shapeinf.program.bindings import Binder
-from shapeinf.program.lower import DimTable, Lowered, PeakSource
+from shapeinf.program.lower import DimTable, Lowered, PeakTerms
 from shapeinf.program.requirements import Requirement
+from shapeinf.sharing import hold_locks
 
 _UNDECIDED = ("guard", "assumption")
 """The kinds of preconditions that do not make sizes illegal."""
@@ -76,31 +78,56 @@ def _tests(clauses: Clauses, moved: Mapping[int, int]) -> tuple[Test, ...]:
     return tuple(Test(moved[register], zero) for register, zero in clauses)
 
 
-@attrs.frozen
-class ShapeSource:
-    """What is compiled of a model.
+class PeakOwner(Protocol):
+    """The memory of a model."""
 
-    Args:
-        inference: the inference.
-        store: its constraints.
-        tensors: all values, by name.
-        contract: the preconditions.
-        peak: computes the peak of memory.
-    """
-
-    inference: Inference
-    store: ShapeStore
-    tensors: Mapping[str, TensorInfo]
-    contract: Contract
-    peak: PeakSource
+    @property
+    def peak(self) -> PeakTerms:
+        """Its peak."""
 
 
-def shape_module(source: ShapeSource, model: str = "") -> ShapeModule:
+class ShapeSource(Protocol):
+    """What is compiled of a model: a `Result`."""
+
+    @property
+    def engine(self) -> Engine:
+        """The inference and its constraints."""
+
+    @property
+    def tensors(self) -> Mapping[str, TensorInfo]:
+        """All values, by name."""
+
+    @property
+    def contract(self) -> Contract:
+        """The preconditions."""
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the user specifies besides dims."""
+
+    @property
+    def diagnostics(self) -> Sequence[Diagnostic]:
+        """The findings of the inference."""
+
+    def memory(self) -> PeakOwner:
+        """The memory."""
+
+
+def shape_module(source: ShapeSource, model: str | None = None) -> ShapeModule:
     """The shapes, bytes and the peak of a model, with the conditions under which they hold.
 
-    Raises LimitError where functions and bodies expand to too many nodes for the peak.
+    `model` is its name in source texts, by default that of the graph.
+
+    Raises ShapeInferenceError for a model with errors, and where the shapes hold for the user's values of inputs only;
+    LimitError where functions and bodies expand to too many nodes for the peak.
     """
-    return _ShapeLowering(source).module(model)
+    if source.assumptions:
+        only = ", ".join(source.assumptions)
+        raise ShapeInferenceError(f"the shapes hold only for {only}: no program is written")
+    if any(diagnostic.severity == "error" for diagnostic in source.diagnostics):
+        raise ShapeInferenceError("the model has errors: no program is written")
+    with hold_locks(source.engine.lock), pause_garbage_collection():
+        return _ShapeLowering(source).module(model)
 
 
 class _ShapeLowering:
@@ -108,14 +135,16 @@ class _ShapeLowering:
 
     def __init__(self, source: ShapeSource) -> None:
         self.source = source
-        self.labels = input_symbols(source.inference)
-        self.table = DimTable(source.store, source.tensors)
-        binder = Binder(source.store, self.labels)
+        self.inference = source.engine.inference
+        store = source.engine.store
+        self.labels = input_symbols(self.inference)
+        self.table = DimTable(store, source.tensors)
+        binder = Binder(store, self.labels)
         binder.requirements.add_sizes(
             (self.table.dims[row], name) for name, rows in self.table.ranked_tensors() for row in rows
         )
         self.labels.update({symbol: binder.labels[symbol] for symbol in binder.needed if symbol not in self.labels})
-        self.lowered = Lowered(self.table, frozenset(self.labels), source.peak)
+        self.lowered = Lowered(self.table, frozenset(self.labels), lambda: source.memory().peak)
         self.lowering = Lowering()
         self.conditions = self._conditions()
         self.requirements = self._requirements(binder)
@@ -151,16 +180,17 @@ class _ShapeLowering:
         bound = self.lowered.elimination.upper(d)
         return Amount(None, None if bound is None else self.lowering.dim(bound))
 
-    def module(self, model: str) -> ShapeModule:
+    def module(self, model: str | None) -> ShapeModule:
         """The module of all registers."""
         clauses = [*(c for _, c in self.conditions), *(c for _, c in self.requirements)]
         amounts = [register for d in self.dims for register in (d.exact, d.upper) if register is not None]
         registers = [*(register for row in clauses for register, _ in row), *amounts, *self.bytes.values(), self.peak]
         program, moved = _program(self.lowering, registers)
         decided = {precondition for precondition, _ in self.conditions}
+        graph = self.inference.compiled.graph
         return ShapeModule(
-            model,
-            graph_digest(self.source.inference.compiled.graph),
+            graph.name if model is None else model,
+            graph_digest(graph),
             tuple(Parameter(unquote_name(label), self._bounds(symbol)) for symbol, label in self.labels.items()),
             program,
             parameters_of(program.symbols, list(self.labels)),
@@ -170,7 +200,7 @@ class _ShapeLowering:
         )
 
     def _bounds(self, symbol: Dimension) -> Interval:
-        return self.source.inference.initial_store.interval(symbol)
+        return self.inference.initial_store.interval(symbol)
 
     def _shapes(self, moved: Mapping[int, int]) -> Shapes:
         rows = dict(self.table.ranked_tensors())
@@ -179,7 +209,7 @@ class _ShapeLowering:
         return Shapes(
             tuple(_requirement(requirement, _tests(clauses, moved)) for requirement, clauses in self.requirements),
             tuple(tensors.values()),
-            tuple(numbers.get(name) for name in self.source.inference.compiled.graph.outputs),
+            tuple(numbers.get(name) for name in self.inference.compiled.graph.outputs),
             moved[self.peak],
             self.lowered.peak[1],
             {name: reason for name, reason in self.table.unknown.items() if name not in tensors},

@@ -73,7 +73,7 @@ def _functions(module: ShapeModule) -> Iterator[str]:
     yield f'\n\ndef check({declared}) -> list[Violation]:\n    """The violated conditions of the contract."""'
     yield f"    return _check({_tuple(names)})"
     if module.shapes is not None:
-        yield f'\n\ndef compute_shapes({declared}) -> Shapes:\n    """The sizes of all tensors, and the peak of memory."""'
+        yield f'\n\ndef compute_shapes({declared}) -> Shapes:\n    """The sizes of all tensors, and the peak."""'
         yield f"    return _compute({_tuple(names)})"
 
 

@@ -47,11 +47,12 @@ _COMPUTE = """\
 //
 """
 
-KEYWORDS = frozenset(
+_KEYWORDS = (
     "abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen if "
     "impl in let loop macro match mod move mut override priv pub ref return self Self static struct super trait true "
-    "try type typeof unsafe unsized use virtual where while yield".split()
+    "try type typeof unsafe unsized use virtual where while yield"
 )
+KEYWORDS = frozenset(_KEYWORDS.split())
 """Strict and reserved keywords of all editions."""
 
 

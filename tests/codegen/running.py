@@ -95,7 +95,8 @@ function shapes(sizes) {
   const numbers = rows.flatMap((t) => [...pairs(t.dims, t.maxDims), text(t.bytes), text(t.maxBytes)]);
   return [...numbers, text(peak)].join(" ");
 }
-const indices = new Map(readFileSync("conditions.txt", "utf8").split("\\n").map((line, i) => [JSON.parse(line || "null"), i]));
+const conditions = readFileSync("conditions.txt", "utf8").split("\\n").filter(Boolean);
+const indices = new Map(conditions.map((line, i) => [JSON.parse(line), i]));
 const lines = [];
 for (const line of readFileSync(0, "utf8").split("\\n").filter(Boolean)) {
   const values = line.split(" ").slice(1).map(BigInt);

@@ -29,6 +29,7 @@ MODELS = sorted((ROOT / "models" / "dev").glob("*.onnx"))
 LIMIT = 2**63
 EXTREME = (2**31 - 1, 2**31, 2**32, 2**53, 2**53 + 1, 3037000500, 2**62, 2**63 - 1)
 
+
 def run_guard(
     contract: StoredContract, language: str, folder: Path, bindings: Sequence[Sizes]
 ) -> list[list[str] | str]:

@@ -12,7 +12,6 @@ from shapeinf.program.lower import byte_count
 from shapeinf.solver.elimination import Elimination
 from shapeinf.solver.long_dims import canonical_form
 
-
 Combination = Callable[[Iterable[int]], int]
 
 

@@ -300,10 +300,14 @@ def test_the_evaluation_equals_that_of_python(node: str) -> None:
         sizes = [generator.choice([0, 1, 5, -3, 1 << 40, -(1 << 90)]) for _ in program.symbols]
         arguments = ", ".join(f"{size}n" for size in sizes)
         parts += ["{", *evaluation(program, range(len(sizes)))]
-        parts += [f"const registers = evaluate([{arguments}], parts.length);", f"write(registers, {list(program.outputs)});}}"]
+        parts += [
+            f"const registers = evaluate([{arguments}], parts.length);",
+            f"write(registers, {list(program.outputs)});}}",
+        ]
         row = run_exactly(program, sizes)
         expected.append([None if value is None else str(min(value, 1 << MAX_BITS)) for value in row])
-    head = "const write = (r, rows) => console.log(JSON.stringify(rows.map((i) => (r[i] === null ? null : String(r[i])))));"
+    head = "const text = (v) => (v === null ? null : String(v));"
+    head += "const write = (r, rows) => console.log(JSON.stringify(rows.map((i) => text(r[i]))));"
     script = "\n".join([head, *parts])
     done = subprocess.run([node, "-"], input=script, capture_output=True, text=True, check=True, timeout=60)
     assert list(map(json.loads, done.stdout.splitlines())) == expected
@@ -317,7 +321,9 @@ def test_a_size_that_is_not_set_has_no_value(node: str) -> None:
     operations = [lowering.add(a, b), lowering.multiply(a, b), lowering.floordiv(a, b), lowering.maximum([a, b])]
     program = lowering.program([*operations, lowering.floordiv(operations[0], lowering.constant(0))])
     script = [read_asset("arithmetic.js"), *evaluation(program, [0, 1])]
-    script += [f"console.log({list(program.outputs)}.map((i) => String(evaluate([3n, undefined], parts.length)[i])).join());"]
+    script += [
+        f"console.log({list(program.outputs)}.map((i) => String(evaluate([3n, undefined], parts.length)[i])).join());"
+    ]
     done = subprocess.run([node, "-"], input="\n".join(script), capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split(",") == [*["undefined"] * 4, "undefined\n"]
 
