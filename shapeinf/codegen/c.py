@@ -71,8 +71,7 @@ class _Writer:
         )
         for name, parameter in zip(self.dims, module.parameters, strict=True):
             yield f"/* {name}: {c_comment(parameter.name)} */"
-        for text in module.undecided:
-            yield f"/* not checked: {c_comment(text)} */"
+        yield from (f"/* not checked: {c_comment(text)} */" for text in module.undecided)
         yield c_arithmetic(self.prefix)
         yield from map(self.part, range(len(module.parts)))
         yield self.texts()

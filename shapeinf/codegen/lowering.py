@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
@@ -191,7 +192,7 @@ class _ShapeLowering:
         return ShapeModule(
             graph.name if model is None else model,
             graph_digest(graph),
-            tuple(Parameter(unquote_name(label), self._bounds(symbol)) for symbol, label in self.labels.items()),
+            self._parameters(),
             program,
             parameters_of(program.symbols, list(self.labels)),
             tuple(_condition(precondition, clauses, moved) for precondition, clauses in self.conditions),
@@ -199,8 +200,14 @@ class _ShapeLowering:
             self._shapes(moved),
         )
 
-    def _bounds(self, symbol: Dimension) -> Interval:
-        return self.inference.initial_store.interval(symbol)
+    def _parameters(self) -> tuple[Parameter, ...]:
+        """The dims of the inputs; a dim that the user binds has one size."""
+        store, session = self.inference.initial_store, self.source.engine.session
+        bounds = {unquote_name(label): store.interval(symbol) for symbol, label in self.labels.items()}
+        bound = {} if session is None else session.options.bind
+        for name, size in bound.items():
+            bounds[unquote_name(name)] = Interval(size, size)
+        return tuple(itertools.starmap(Parameter, bounds.items()))
 
     def _shapes(self, moved: Mapping[int, int]) -> Shapes:
         rows = dict(self.table.ranked_tensors())

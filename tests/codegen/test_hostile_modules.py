@@ -196,6 +196,15 @@ def as_array(column: list[int]) -> Ints:
     return np.array(column, dtype=np.int64)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_dim_that_divides_by_zero(language: str, tmp_path: Path) -> None:
+    scope = Scope()
+    module = expression_module([scope.symbol("x") // scope.symbol("y"), scope.symbol("z") * 2**40])
+    bindings = [[-7, 2, 1], [7, 0, 1], [-(2**63), -1, 1], [1, 1, 2**40]]
+    numbers = [outcome.numbers for outcome in run_all(module, tmp_path, bindings, [language])[language]]
+    assert numbers == [[*[-4] * 4, *[2**40] * 4, -4], "undefined", "overflow", "overflow"]
+
+
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 CALLS = """\

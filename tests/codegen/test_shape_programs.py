@@ -15,9 +15,9 @@ import pytest
 
 from shapeinf import Result, infer_shapes
 from shapeinf.codegen import LANGUAGES, ShapeModule, shape_module
-from shapeinf.errors import NoSizeError
-from tests.codegen.running import EXACT, RUNNERS, Binding, Outcome, run_all
-from tests.vectors import ROOT
+from shapeinf.errors import ExportError, NoSizeError, ShapeInferenceError
+from tests.codegen.running import EXACT, Binding, Outcome, run_all, run_python
+from tests.vectors import PROJECT, ROOT
 
 MODELS = sorted((ROOT / "models" / "dev").glob("*.onnx"))
 EXTREME = (1, 2**31 - 1, 2**31, 2**32, 3037000500, 2**53, 2**53 + 1, 2**62, 2**63 - 1)
@@ -105,10 +105,14 @@ def assert_outcome(language: str, outcome: Outcome, right: Expected) -> bool:
     return True
 
 
-def compare(result: Result, folder: Path, count: int, languages: Sequence[str] = LANGUAGES) -> None:
+def compare(
+    result: Result, folder: Path, count: int, languages: Sequence[str] = LANGUAGES, more: Sequence[Binding] = ()
+) -> list[Outcome]:
+    """Compare random bindings, and `more`, the outcomes of which are returned for the last language."""
     module = shape_module(result, "m")
-    bindings = draw_bindings(module, count, count)
+    bindings = [*draw_bindings(module, count, count), *more]
     right = expected(result, module, bindings) if module.parameters else expected(result, module, []) * count
+    outcomes: list[Outcome] = []
     for language, outcomes in run_all(module, folder, bindings, languages).items():
         answered = 0
         for binding, outcome, wanted in zip(bindings, outcomes, right, strict=True):
@@ -117,6 +121,7 @@ def compare(result: Result, folder: Path, count: int, languages: Sequence[str] =
             except AssertionError as error:
                 raise AssertionError(f"{language} at {binding}: {str(outcome)[:200]}") from error
         assert answered > count // 50, f"{language} has numbers at {answered} of {count} bindings"
+    return outcomes[count:]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -126,7 +131,11 @@ def test_5000_bindings_of_an_example(language: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_sizes_that_depend_on_data(language: str, tmp_path: Path) -> None:
-    compare(infer_shapes(onnx.parser.parse_model(SELECT)), tmp_path, 400, [language])
+    """At 3 rows at most 12 elements are not zero."""
+    result = infer_shapes(onnx.parser.parse_model(SELECT))
+    (outcome,) = compare(result, tmp_path, 400, [language], [[3, 2]])
+    places = slice(2 * 2 + 2 + 2 + 2, 2 * 2 + 2 + 2 + 2 + 6)
+    assert outcome.numbers[places] == [2, 2, None, 12, None, 192]
 
 
 @pytest.mark.slow
@@ -136,10 +145,32 @@ def test_models_of_the_corpus(model: Path, tmp_path: Path) -> None:
     compare(infer_shapes(model), tmp_path, 60)
 
 
-def test_bounds_of_sizes_that_depend_on_data(tmp_path: Path) -> None:
-    module = shape_module(infer_shapes(onnx.parser.parse_model(SELECT)), "m")
-    for language, runner in RUNNERS.items():
-        (outcome,) = runner(module, tmp_path, [[3, 2]])
-        assert isinstance(outcome.numbers, list), language
-        places = outcome.numbers[2 * 2 + 2 + 2 + 2 :][:6]
-        assert places == [2, 2, None, 12, None, 192], language
+def test_a_bound_dim_has_one_size() -> None:
+    module = shape_module(infer_shapes("examples/convnet.onnx", bind={"batch": 2}), "m")
+    assert {parameter.name: str(parameter.bounds) for parameter in module.parameters}["batch"] == "2..2"
+    (outcome, other) = run_python(module, Path(), [[2, 64, 64], [1, 64, 64]])
+    assert outcome.numbers[0] == 2 and other.numbers == other.violated == "outside"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("g (float[n, 4] x, int64[2] s) => (float[a, b] y) { y = Expand(x, s) }", {"values": {"s": [3, 4]}}),
+        ("g (float[n, 4] x) => (float[n, n] y) { y = Transpose<perm = [0, 2]>(x) }", {}),
+    ],
+)
+def test_what_no_program_states(text: str, options: dict[str, Any]) -> None:
+    """Shapes for the user's values of inputs, and those of a model with errors."""
+    result = infer_shapes(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'), **options)
+    with pytest.raises(ShapeInferenceError, match="no program is written"):
+        shape_module(result)
+
+
+def test_another_suffix_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=r"the suffix must be one of \.h, \.mjs, \.rs, \.py"):
+        infer_shapes("examples/convnet.onnx").save_program(tmp_path / "shapes.js")
+
+
+def test_the_wheel_has_every_asset() -> None:
+    tables = pytest.importorskip("tomllib").loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    assert tables["setuptools"]["package-data"]["shapeinf.codegen"] == ["assets/*"]
