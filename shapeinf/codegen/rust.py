@@ -17,7 +17,7 @@ _HEAD = """\
 // not prove that the model runs: only conditions that sizes decide are listed.
 {compute}// It needs `core` alone, from Rust 1.81 on. Nothing allocates or panics.
 
-#![allow(dead_code, non_snake_case)]
+#![allow(dead_code, non_snake_case, unused_mut)]
 
 use core::fmt;
 
@@ -149,25 +149,25 @@ def _register(amount: Amount) -> str:
 
 def _evaluation(module: ShapeModule) -> Iterator[str]:
     """The functions that set the registers `r` of a part, and those that call them; `s` has the sizes."""
-    types = f"&[i64; {len(module.parameters)}], r: &mut [i64; REGISTERS]) -> Result<(), Error> {{"
+    types = f"&[i64; {len(module.parameters)}], r: &mut [i64; REGISTERS]"
     for number, part in enumerate(module.parts):
-        yield f"\nfn part_{number}(s: {types}\n    let _ = s;"
+        yield f"\nfn part_{number}(s: {types}, e: &mut Failure) {{\n    let _ = (s, &e);"
         yield from (f"    r[{i}] = {_value(module.program.instructions[i], module.arguments)};" for i in part)
-        yield "    Ok(())\n}"
+        yield "}"
     yield from _calls("evaluate_conditions", types, range(module.checked_parts))
     if module.shapes is not None:
         yield from _calls("evaluate_all", types, range(len(module.parts)))
 
 
 def _calls(name: str, types: str, parts: Iterable[int]) -> Iterator[str]:
-    yield f"\nfn {name}(s: {types}\n    let _ = (s, &r);"
-    yield from (f"    part_{number}(s, r)?;" for number in parts)
-    yield "    Ok(())\n}"
+    yield f"\nfn {name}(s: {types}) -> Result<(), Error> {{\n    let _ = (s, &r);\n    let mut failure = Ok(());"
+    yield from (f"    part_{number}(s, r, &mut failure);" for number in parts)
+    yield "    failure\n}"
 
 
 def _value(instruction: Instruction, arguments: Sequence[int]) -> str:
     if instruction.op == "symbol":
         return f"s[{arguments[instruction.left]}]"
     if instruction.op == "constant":
-        return str(instruction.left) if INT64_MIN <= instruction.left <= INT64_MAX else "overflow()?"
-    return f"{instruction.op}(r[{instruction.left}], r[{instruction.right}])?"
+        return str(instruction.left) if INT64_MIN <= instruction.left <= INT64_MAX else "fail(Error::Overflow, e)"
+    return f"{instruction.op}(r[{instruction.left}], r[{instruction.right}], e)"
