@@ -21,7 +21,8 @@ _TRIED = 12
 def usual_sizes(result: Result, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
     """Legal sizes of all dims of the inputs, with these among them; empty where all of the first few are illegal.
 
-    Where data decides, too, no violation is known. Batches are 1, sides of images 640, other sizes 128, where the contract permits it.
+    Where data decides, too, no violation is known. Batches are 1, sides of images 640, other sizes 128, where the
+    contract permits it.
 
     >>> from shapeinf import infer_shapes
     >>> usual_sizes(infer_shapes("examples/convnet.onnx"), {"height": 48})
