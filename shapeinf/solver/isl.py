@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, TypeVar
 
+from shapeinf.packages import is_installed
 from shapeinf.solver.budget import Budget
 
-try:
-    import islpy as isl
-except ImportError:
-    isl = None
-
-ISL_INSTALLED = isl is not None
-"""Whether isl is installed: `pip install 'shapeinf[proofs]'`."""
+isl: Any = import_module("islpy") if is_installed("islpy") else None
+"""The package islpy, which the extra `proofs` installs; None where it is not installed."""
 
 Answer = TypeVar("Answer")
 
@@ -38,7 +35,7 @@ def run_isl(budget: Budget, operations: int, size: int, query: Callable[[Any], A
     An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. isl does not report
     how many operations it used: the query runs with few first, then with more.
     """
-    if not ISL_INSTALLED:
+    if isl is None:
         raise IslLimitReached
     cost = 1 + size * size // 100
     limit = min(operations, MAX_STEPS // cost)
