@@ -17,6 +17,8 @@ from shapeinf.solver.witnesses import value_at
 
 MAX_COMPARED = 512
 """Dims that others are compared with; with more candidates than this isl decides none."""
+MAX_COEFFICIENTS = 1 << 20
+"""Coefficients of all dims together; past that all dims stay."""
 MAX_PROOFS = 64
 """Pairs that isl decides; most take 1 ms."""
 
@@ -47,6 +49,8 @@ def find_undominated(
 def _compare_coefficients(shift: Shift, dims: Sequence[DimSize]) -> list[int]:
     """The indices of the dims of which no other one has all coefficients at least as large; the first of equal dims."""
     polynomials = [shift.dim(d) for d in dims]
+    if sum(map(len, polynomials)) > MAX_COEFFICIENTS:
+        return list(range(len(dims)))
     largest = _Largest()
     candidates: list[int] = []
     for index in sorted(range(len(dims)), key=lambda i: (-sum(polynomials[i].values()), i)):
