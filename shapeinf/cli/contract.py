@@ -12,8 +12,9 @@ from shapeinf.cli.options import json_option, parse_sizes
 from shapeinf.cli.output import echo, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.codegen import GUARD_LANGUAGES, GuardLanguage, guard_text
+from shapeinf.codegen import LANGUAGES, Language, guard_text
 from shapeinf.contract import Contract
+from shapeinf.contract.nearest import nearest_texts
 from shapeinf.contract.stored import contract_text
 from shapeinf.formats.files import write_text
 
@@ -32,13 +33,13 @@ from shapeinf.formats.files import write_text
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="Say whether the graph runs with these sizes. Repeatable.",
+    help="Answer whether the graph runs with these sizes, and with which nearest ones where it does not. Repeatable.",
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice(GUARD_LANGUAGES),
-    help="Write a guard: a header of C and C++, or a module of JavaScript, with a function that checks sizes.",
+    type=click.Choice(LANGUAGES),
+    help="Write a guard: a header of C and C++, or a module of another language, with a function that checks sizes.",
 )
 @json_option
 @output_option("Write the contract or the guard to OUT instead of standard output.")
@@ -48,7 +49,7 @@ def contract_command(
     options: ModelOptions,
     stored: bool,
     points: list[dict[str, int]],
-    form: GuardLanguage | None,
+    form: Language | None,
     json_wanted: bool,
     output: str | None,
 ) -> None:
@@ -84,4 +85,6 @@ def contract_command(
             echo(f"note: {read.mismatch}", err=True)
         for sizes, answer in zip(points, answers, strict=True):
             echo(f"{', '.join(f'{name}={size}' for name, size in sizes.items())}: {answer}")
+            if answer.verdict is False and isinstance(contract, Contract):
+                echo(*(f"  legal: {text}" for text in nearest_texts(contract, sizes)))
     fail_on(any(answer.verdict is not True for answer in answers))
