@@ -61,7 +61,7 @@ def run_all(lines: Sequence[list[str]], refused: Iterable[str]) -> list[dict[str
 
 
 def main() -> None:
-    sys.meta_path.insert(0, Refuse(filter(None, sys.argv[1].split(","))))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Refuse(filter(None, sys.argv[1].split(","))))
     for line in sys.stdin:
         print(json.dumps(run(json.loads(line))), flush=True)
 

@@ -38,6 +38,7 @@ def command_lines(model: Path) -> Iterator[list[str]]:
     yield from (["cost", path, *bind, *more] for more in ([], ["--json"], ["--csv", "cost.csv"]))
     yield from (["plan", path, *bind, *more] for more in ([], ["-o", "plan.json"], ["--planner", "omnimalloc"]))
     yield from ([command, path, *ranges] for command in ("memory", "plan", "profile", "triton") if ranges)
+    yield from (["program", path, "-o", f"shapes.{end}"] for end in ("mjs", "rs", "py"))
     yield from (["report", path, "-o", "page.html", *bind], ["diff", path, path])
     yield ["bind", path, *sizes.split(",")[:1], "-o", f"bound{suffix}"]
     yield from (["rebatch", path, "-o", f"rebatched{suffix}"], ["clean", path, "-o", "clean.onnx"], ["verify", path])

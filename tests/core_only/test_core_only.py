@@ -109,9 +109,9 @@ def run_script(script: str, *arguments: Any) -> subprocess.CompletedProcess[str]
 def test_a_fresh_environment_without_extras(tmp_path: Path) -> None:
     """The package as a user installs it runs the commands of the tutorial, and has none of the optional packages."""
     environment = tmp_path / "environment"
-    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    python = environment / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ROOT]
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    python = str(environment / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT)]
     installed = subprocess.run(install, capture_output=True, text=True, check=False)
     if installed.returncode and "No matching distribution" in installed.stderr + installed.stdout:
         pytest.skip("NOT TESTED: no registry of packages can be reached from here")
