@@ -1,14 +1,20 @@
-"""Queries to isl under a limit. Import this on the first query: loading isl takes tens of milliseconds."""
+"""Queries to isl, an optional package, under a limit; without it, each query ends as one that reaches its limit.
+
+Import this on the first query: loading isl takes tens of milliseconds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, TypeVar
 
-import islpy as isl
-
+from shapeinf.packages import is_installed
 from shapeinf.solver.budget import Budget
+
+isl: Any = import_module("islpy") if is_installed("islpy") else None
+"""The package islpy, which the extra `proofs` installs; None where it is not installed."""
 
 Answer = TypeVar("Answer")
 
@@ -24,11 +30,13 @@ class IslLimitReached(Exception):  # noqa: N818  (internal, no error)
 
 
 def run_isl(budget: Budget, operations: int, size: int, query: Callable[[Any], Answer]) -> Answer:
-    """The answer of isl within this number of its operations; raises IslLimitReached.
+    """The answer of isl within this number of its operations; raises IslLimitReached, also where it is not installed.
 
     An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. isl does not report
     how many operations it used: the query runs with few first, then with more.
     """
+    if isl is None:
+        raise IslLimitReached
     cost = 1 + size * size // 100
     limit = min(operations, MAX_STEPS // cost)
     for share in (25, 5, 1):

@@ -263,7 +263,7 @@ def test_errors_of_queries_name_the_cause(sizes, error, words):
 
 @pytest.mark.parametrize(
     ("limits", "count"),
-    [((), 40), (["MAX_CELLS"], 40), (["MAX_COMPARED"], 79), (["MAX_CELLS", "MAX_COMPARED"], 80)],
+    [((), 40), (["MAX_COEFFICIENTS"], 40), (["MAX_COMPARED"], 79), (["MAX_COEFFICIENTS", "MAX_COMPARED"], 80)],
     ids=["none", "proofs alone", "one is compared with", "nothing is compared"],
 )
 def test_past_its_limits_more_terms_remain_and_results_stay(monkeypatch, limits, count):
