@@ -556,6 +556,14 @@ class MissingPackageError(ShapeInferenceError):
         self.extra = extra
 
 
+class PyodideError(ShapeInferenceError):
+    """Python for browsers, which a page contains, is missing, or is another version."""
+
+
+class SiteError(ShapeInferenceError):
+    """A folder cannot become a site: it has files of others, or is not a folder."""
+
+
 class LayoutError(ShapeInferenceError):
     """An illegal array in memory (layout, tile, padding), or an index or axis that an array does not have."""
 

@@ -1,0 +1,140 @@
+// What the page shows. Texts of a model enter it through `textContent` only; the report has a frame without rights.
+
+/** @param {string} id
+ * @returns {any} */
+const byId = (id) => document.getElementById(id);
+
+const SECTIONS = ["start", "work", "choice", "failure", "result"];
+
+/** How long a message stays, in milliseconds. */
+const MESSAGE_TIME = 6000;
+
+/** @type {Record<string, string>} */
+const PHASES = {
+  python: "Starting Python",
+  read: "Reading the file",
+  infer: "Inferring shapes",
+  check: "Checking the model",
+  memory: "Computing memory and cost",
+  report: "Writing the report",
+  save: "Writing the annotated model",
+};
+
+/** Show one section; its heading gets the focus, for keyboards and screen readers.
+ * @param {string} name */
+function showSection(name) {
+  for (const section of SECTIONS) byId(section).hidden = section !== name;
+  document.body.dataset.state = name;
+  byId("actions").hidden = name !== "result";
+  byId("model").hidden = name === "start";
+  if (name !== "result") byId("frame").replaceChildren();
+  const heading = byId(`${name}-title`);
+  if (heading) heading.focus();
+}
+
+/** @param {number} done
+ * @param {number} total */
+function showLoading(done, total) {
+  byId("load-bar").value = done / total;
+  byId("load-text").textContent = `Loading Python: ${megabytes(done)} of ${megabytes(total)} MB`;
+}
+
+/** @param {number} bytes */
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
+/** @param {string} text
+ * @param {boolean} ready */
+function showReadiness(text, ready) {
+  byId("load-bar").hidden = ready;
+  byId("load-text").textContent = text;
+}
+
+/** @param {string} phase
+ * @param {number} done
+ * @param {number} total 0 where it is not known */
+function showProgress(phase, done, total) {
+  const bar = byId("work-bar");
+  if (total) {
+    bar.max = total;
+    bar.value = done;
+  } else bar.removeAttribute("value");
+  const counts = total ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} nodes` : "";
+  byId("work-text").textContent = PHASES[phase] + counts;
+}
+
+/** @param {string} name */
+function showWork(name) {
+  byId("model").textContent = name;
+  byId("work-title").textContent = `Opening ${name}`;
+  showProgress("read", 0, 0);
+  showSection("work");
+  byId("cancel").focus();
+}
+
+/** @param {[string, string][]} models paths and names
+ * @param {(path: string, name: string) => void} choose */
+function showChoice(models, choose) {
+  byId("choice-text").textContent = `${models.length.toLocaleString("en")} models are in these files.`;
+  const items = models.map(([path, name]) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = name;
+    button.addEventListener("click", () => choose(path, name));
+    const item = document.createElement("li");
+    item.append(button);
+    return item;
+  });
+  byId("choice-list").replaceChildren(...items);
+  showSection("choice");
+}
+
+/** @param {string} title
+ * @param {string} text */
+function showFailure(title, text) {
+  byId("failure-title").textContent = title;
+  byId("failure-text").textContent = text;
+  showSection("failure");
+}
+
+/** Show a report in a frame that may run its own script, but has no origin, no storage, and no access to this page.
+ * @param {string} html
+ * @param {any} summary
+ * @returns {HTMLIFrameElement} */
+function showReport(html, summary) {
+  byId("model").textContent = summary.title;
+  const missing = Object.entries(summary.missing).map(([name, text]) => `${name} ${text}`);
+  byId("missing").textContent = missing.length ? `Not in this page: ${missing.join("; ")}.` : "";
+  byId("missing").hidden = !missing.length;
+  const save = byId("save-copy");
+  save.disabled = summary.copy === null;
+  save.title = summary.copy === null ? "Models of this format can be read, but not written" : summary.copy;
+  showSection("result");
+  const frame = document.createElement("iframe");
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.title = `Report of ${summary.title}`;
+  frame.srcdoc = html;
+  byId("frame").replaceChildren(frame);
+  return frame;
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let messageTimer;
+
+/** @param {string} text */
+function showMessage(text) {
+  byId("message").textContent = text;
+  byId("message").hidden = false;
+  clearTimeout(messageTimer);
+  messageTimer = setTimeout(() => (byId("message").hidden = true), MESSAGE_TIME);
+}
+
+/** Offer a file for saving.
+ * @param {Blob} content
+ * @param {string} name */
+function download(content, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

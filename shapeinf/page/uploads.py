@@ -1,0 +1,81 @@
+"""The files that a reader of the page drops: which of them are models, and what is in a zip archive."""
+
+from __future__ import annotations
+
+import os
+
+from shapeinf.checks.model_paths import find_models
+from shapeinf.errors import LimitError, ModelError
+from shapeinf.formats import FORMATS
+from shapeinf.formats.registry import Candidate
+from shapeinf.formats.zipped import zip_members
+
+MAX_FILES = 20_000
+"""The most files of an archive."""
+
+MAX_UNPACKED = 1 << 28
+"""The most bytes of all files of an archive: they are in memory, as the files of a folder are not."""
+
+_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def list_models(folder: str, unpacked: str) -> list[str]:
+    """The paths of the models in a folder that holds what was dropped; an archive is unpacked into `unpacked`.
+
+    A single file is a model, whatever its name: the reader of its format reports what it is instead. Raises
+    PathPatternError for a folder without models, ModelError for an illegal archive, LimitError for one that is too
+    large.
+    """
+    path = _single(folder)
+    if _is_plain_archive(path):
+        unpack(path, unpacked)
+        path = _single(unpacked)
+    return [path] if os.path.isfile(path) else list(find_models([path]).models)
+
+
+def _single(folder: str) -> str:
+    """The only file or folder in a folder; the folder itself where it has several."""
+    names = os.listdir(folder)
+    return os.path.join(folder, names[0]) if len(names) == 1 else folder
+
+
+def _is_plain_archive(path: str) -> bool:
+    """Whether a path is a zip archive that no format reads itself, such as that of torch.export."""
+    candidate = Candidate(path)
+    return candidate.head.startswith(_MAGIC) and FORMATS.recognize(candidate) is None
+
+
+def unpack(archive: str, folder: str) -> None:
+    """Unpack a zip archive. Its names cannot lead out of the folder, and the sizes that it states are its limits.
+
+    Raises ModelError for an illegal archive, LimitError for one of too many files or bytes.
+    """
+    name = os.path.basename(archive)
+    total = 0
+
+    def length_of(member: str, size: int) -> int:
+        nonlocal total
+        total += size
+        if total > MAX_UNPACKED:
+            text = f"its files have more than {MAX_UNPACKED >> 20} MiB: unpack it, and choose the folder instead"
+            raise LimitError(text, node=name)
+        return size
+
+    with open(archive, "rb") as file:
+        for member, _, content in zip_members(file, name, MAX_FILES, length_of):
+            path = _inside(folder, member, name)
+            try:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "xb") as target:
+                    target.write(content)
+            except OSError as error:
+                raise ModelError(f"{member!r} of the archive cannot be unpacked: {error.strerror}", node=name) from error
+
+
+def _inside(folder: str, member: str, archive: str) -> str:
+    """The path of a file of an archive. Raises ModelError for a name that is not that of a file below the folder."""
+    parts = member.split("/")
+    if "\\" in member or "\0" in member or not all(parts) or {".", ".."} & set(parts):
+        raise ModelError(f"the archive holds {member!r}, which is not a path below its own folder", node=archive)
+    return os.path.join(folder, *parts)
+
