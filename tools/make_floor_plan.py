@@ -67,6 +67,7 @@ ORDER = (
     "compat",
     "report",
     "scan",
+    "page",
     "cli",
     "__main__",
 )

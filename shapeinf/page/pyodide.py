@@ -23,6 +23,12 @@ DIGESTS: Mapping[str, str] = MappingProxyType(
 )
 """SHA-256 of the files that the page needs, by name: those of the npm package `pyodide` of this version."""
 
+LOCK = {
+    "info": {"abi_version": "2026_0", "arch": "wasm32", "platform": "emscripten_5_0_3", "python": "3.14.2"},
+    "packages": {},
+}
+"""The lock file of this version, without packages: none is installed by name."""
+
 FOLDER = os.path.join("node_modules", "pyodide")
 """Where `npm install` puts them."""
 

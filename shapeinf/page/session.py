@@ -17,7 +17,7 @@ import attrs
 from shapeinf.api import infer
 from shapeinf.checks import check
 from shapeinf.engine.declarations import only_compares_declarations
-from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError
+from shapeinf.errors import ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats import FORMATS
 from shapeinf.formats.files import copy_name
 from shapeinf.inputs.options import InferenceOptions
@@ -76,15 +76,19 @@ class PageSession:
         self._listener = listener
         self._opened: OpenedModel | None = None
 
-    def models(self) -> str:
-        """The paths of the models, and for each its name for the reader, as JSON. Raises as `list_models` does."""
+    def models(self) -> list[tuple[str, str]]:
+        """The path of each model, and its name for the reader. Raises as `list_models` does."""
         self._listener("read", 0, 0)
-        paths = list_models(self.folder, self._unpacked)
-        return json.dumps([[path, self._display_name(path)] for path in paths])
+        return [(path, self._display_name(path)) for path in list_models(self.folder, self._unpacked)]
 
     def _display_name(self, path: str) -> str:
-        root = self._unpacked if path.startswith(self._unpacked) else self.folder
+        """The path in what was dropped."""
+        root = next((root for root in (self._unpacked, self.folder) if path.startswith(f"{root}/")), path)
         return os.path.relpath(path, root) if path != root else os.path.basename(root)
+
+    def without_folder(self, text: str) -> str:
+        """A message without the folders in front of the paths of files, which the reader does not know."""
+        return text.replace(f"{self._unpacked}/", "").replace(f"{self.folder}/", "")
 
     def open(self, path: str) -> None:
         """Infer a model, check it, and compute its memory. Raises ShapeInferenceError where it cannot be read."""
@@ -121,23 +125,22 @@ class PageSession:
             memory=opened.memory,
         )
 
-    def summary(self) -> str:
-        """What the page shows around the report, as JSON.
+    def summary(self) -> dict[str, object]:
+        """What the page shows around the report.
 
-        `title`, the name of the model; `copy`, that of its annotated copy, null where its format is only read; `counts`
-        of its findings; `missing` packages, each with what it would add.
+        `title`, the name of the model; `copy`, that of its annotated copy, None where its format is only read; `folder`,
+        where the copy is written; `counts` of its findings; `missing` packages, each with what it would add.
         """
         opened = self.opened
         severities = [diagnostic.severity for diagnostic in opened.diagnostics]
         missing = {name: text for name, text in OPTIONAL.items() if find_spec(name) is None}
-        return json.dumps(
-            {
-                "title": self._display_name(opened.path),
-                "copy": self.copy_name if self._is_writable else None,
-                "counts": {severity: severities.count(severity) for severity in ("error", "warning", "note")},
-                "missing": missing,
-            }
-        )
+        return {
+            "title": self._display_name(opened.path),
+            "copy": self.copy_name if self._is_writable else None,
+            "folder": self.copy_folder,
+            "counts": {severity: severities.count(severity) for severity in ("error", "warning", "note")},
+            "missing": missing,
+        }
 
     @property
     def _is_writable(self) -> bool:
@@ -160,8 +163,9 @@ class PageSession:
 
     @property
     def copy_folder(self) -> str:
-        """The folder in which the annotated copy refers to the same files of weights as the model."""
-        return os.path.dirname(self.opened.path)
+        """The folder in which the copy refers to the same files of weights; empty where the model is a folder."""
+        path = self.opened.path
+        return "" if os.path.isdir(path) else os.path.dirname(path)
 
     def save(self, target: str) -> str:
         """Write the annotated copy to a path, and return the path of its file. Raises ShapeInferenceError."""
@@ -179,16 +183,37 @@ def _only_file(path: str) -> str:
     return path
 
 
-def describe_error(error: BaseException) -> str:
-    """An error as JSON: `title`, what it is, and `text`, what happened; neither contains markup."""
-    title, text = "This file cannot be read", str(error)
+REQUESTS = ("models", "open", "report", "summary", "explain", "save")
+"""The methods that the page may call."""
+
+
+def answer(session: PageSession, request: str, arguments: str) -> str:
+    """The JSON of what a method returns, as `value`; `failure` instead where it raises. `arguments` is JSON too.
+
+    >>> session = PageSession("examples", "/nowhere", lambda phase, done, total: None)
+    >>> answer(session, "open", '["examples/README.md"]')[:57]
+    '{"failure": {"title": "This file cannot be read", "text":'
+    """
+    if request not in REQUESTS:
+        raise UnknownNameError("request", request, REQUESTS)
+    try:
+        return json.dumps({"value": getattr(session, request)(*json.loads(arguments))})
+    except Exception as error:
+        title, text = describe_error(error)
+        return json.dumps({"failure": {"title": title, "text": session.without_folder(text)}})
+
+
+def describe_error(error: Exception) -> tuple[str, str]:
+    """An error for the reader: what it is, and what happened; neither contains markup."""
     if isinstance(error, ShapeError):
-        title, text = "No sizes are possible", error.headline
-    elif isinstance(error, MemoryError):
-        title, text = "Too large for this browser", "there is not enough memory: use shapeinf on the command line"
-    elif isinstance(error, RecursionError):
-        title, text = "Too deep for this browser", "its parts are nested too deeply: use shapeinf on the command line"
-    elif not isinstance(error, (ModelError, ShapeInferenceError, OSError)):
-        title = "This is a bug of shapeinf, not of the model"
-        text = f"{type(error).__name__}: {error}"
-    return json.dumps({"title": title, "text": text})
+        return "No sizes are possible", error.headline
+    if isinstance(error, MemoryError):
+        return "Too large for this browser", f"There is not enough memory. {_ELSEWHERE}"
+    if isinstance(error, RecursionError):
+        return "Too deep for this browser", f"Its parts are nested too deeply. {_ELSEWHERE}"
+    if isinstance(error, (ShapeInferenceError, OSError)):
+        return "This file cannot be read", str(error)
+    return "This is a bug of shapeinf, not of the model", f"{type(error).__name__}: {error}"
+
+
+_ELSEWHERE = "Use shapeinf on the command line."

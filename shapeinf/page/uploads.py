@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 
 from shapeinf.checks.model_paths import find_models
-from shapeinf.errors import LimitError, ModelError
-from shapeinf.formats import FORMATS
-from shapeinf.formats.registry import Candidate
+from shapeinf.errors import LimitError, ModelError, PathPatternError
 from shapeinf.formats.zipped import zip_members
 
 MAX_FILES = 20_000
@@ -16,33 +14,31 @@ MAX_FILES = 20_000
 MAX_UNPACKED = 1 << 28
 """The most bytes of all files of an archive: they are in memory, as the files of a folder are not."""
 
-_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+ARCHIVE = ".zip"
+"""The suffix of archives that are unpacked."""
 
 
 def list_models(folder: str, unpacked: str) -> list[str]:
-    """The paths of the models in a folder that holds what was dropped; an archive is unpacked into `unpacked`.
+    """The paths of the models in a folder that holds what was dropped; a `.zip` archive is unpacked into `unpacked`.
 
-    A single file is a model, whatever its name: the reader of its format reports what it is instead. Raises
-    PathPatternError for a folder without models, ModelError for an illegal archive, LimitError for one that is too
-    large.
+    A single file is a model, whatever its name: the reader of its format reports what it is instead. So is an archive
+    of other files than models: some formats are archives. Raises PathPatternError for a folder without models,
+    ModelError for an illegal archive, LimitError for one that is too large.
     """
-    path = _single(folder)
-    if _is_plain_archive(path):
-        unpack(path, unpacked)
-        path = _single(unpacked)
-    return [path] if os.path.isfile(path) else list(find_models([path]).models)
+    path = _only_entry(folder)
+    if not path.lower().endswith(ARCHIVE) or os.path.isdir(path):
+        return [path] if os.path.isfile(path) else list(find_models([path]).paths)
+    unpack(path, unpacked)
+    try:
+        return list(find_models([_only_entry(unpacked)]).paths)
+    except PathPatternError:
+        return [path]
 
 
-def _single(folder: str) -> str:
+def _only_entry(folder: str) -> str:
     """The only file or folder in a folder; the folder itself where it has several."""
     names = os.listdir(folder)
     return os.path.join(folder, names[0]) if len(names) == 1 else folder
-
-
-def _is_plain_archive(path: str) -> bool:
-    """Whether a path is a zip archive that no format reads itself, such as that of torch.export."""
-    candidate = Candidate(path)
-    return candidate.head.startswith(_MAGIC) and FORMATS.recognize(candidate) is None
 
 
 def unpack(archive: str, folder: str) -> None:
@@ -61,6 +57,7 @@ def unpack(archive: str, folder: str) -> None:
             raise LimitError(text, node=name)
         return size
 
+    os.makedirs(folder, exist_ok=True)
     with open(archive, "rb") as file:
         for member, _, content in zip_members(file, name, MAX_FILES, length_of):
             path = _inside(folder, member, name)

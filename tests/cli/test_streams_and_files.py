@@ -30,6 +30,7 @@ REQUIRED = {
     "bind": ["batch=2"],
     "expression": ["add(@0,@1)", "[N,8]", "[8]"],
     "report": ["-o", "report.html"],
+    "page": ["-o", "site", "--pyodide", "."],
     "view": ["--export", "model-explorer", "-o", "view.json", "--bind", "batch=1,height=32,width=32"],
     "scan": ["-o", "scanned", "--jobs", "1"],
     "clean": ["--dry-run"],
@@ -101,7 +102,7 @@ def check_message(done: subprocess.CompletedProcess[str], prints: bool = True) -
     assert done.returncode == 3 if prints else done.returncode in (0, 3), done
 
 
-SILENT = {"report", "view", "scan"}
+SILENT = {"page", "report", "view", "scan"}
 """Commands that may print nothing to standard output."""
 
 

@@ -11,6 +11,7 @@ class ModelPage {
     /** @type {import("./dropped.js").OpenFile[] | null} */
     this.waiting = null;
     this.ready = false;
+    this.stopped = false;
     this.html = "";
     /** @type {any} */
     this.summary = null;
@@ -26,9 +27,19 @@ class ModelPage {
       this.startWorker();
     } catch (error) {
       const local = location.protocol === "file:" ? " Browsers load no parts of a page that is opened as a file: serve its folder, as by python -m http.server." : "";
-      showReadiness(`This page cannot be loaded: ${error instanceof Error ? error.message : error}.${local}`, true);
-      byId("load").classList.add("failed");
+      this.stop(`${error instanceof Error ? error.message : error}.${local}`);
     }
+  }
+
+  /** The page is of no use.
+   * @param {string} reason */
+  stop(reason) {
+    this.worker?.terminate();
+    this.waiting = null;
+    this.stopped = true;
+    showSection("start");
+    showReadiness(`This page cannot be loaded: ${reason}`, true);
+    byId("load").classList.add("failed");
   }
 
   /** A new worker with Python; an older one ends at once, whatever it does. */
@@ -42,7 +53,7 @@ class ModelPage {
     const worker = new Worker(source, { type: "module" });
     worker.addEventListener("message", (event) => worker === this.worker && this.receive(event.data));
     worker.addEventListener("error", (event) => worker === this.worker && this.crash(event.message));
-    worker.postMessage({ kind: "start", files: this.files });
+    worker.postMessage({ kind: "start", files: this.files, lock: this.manifest.lock });
     this.worker = worker;
   }
 
@@ -89,7 +100,7 @@ class ModelPage {
 
   /** @param {import("./dropped.js").OpenFile[]} files */
   open(files) {
-    if (!files.length) return;
+    if (!files.length || this.stopped) return;
     if (document.body.dataset.state === "work") this.startWorker();
     const [name] = files[0].path.split("/");
     showWork(files.length === 1 || files[0].path.includes("/") ? name : `${files.length.toLocaleString("en")} files`);
@@ -112,6 +123,7 @@ class ModelPage {
 
   /** @param {string} message */
   crash(message) {
+    if (!this.ready) return this.stop(message);
     this.startWorker();
     showFailure("Too large for this browser", `Python ended${message ? `: ${message}` : ""}. Use shapeinf on the command line.`);
   }
@@ -155,6 +167,7 @@ class ModelPage {
 
   /** @param {any} message */
   fail({ title, text, fatal, during }) {
+    if (during === "start") return this.stop(text);
     if (fatal) this.startWorker();
     if (during !== "save") showFailure(title, text);
     else {

@@ -16,10 +16,7 @@ const NETWORK = ["fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "Eve
 /** Milliseconds between two reports of progress. */
 const PAUSE = 60;
 
-/** No package is installed by name. */
-const LOCK = { info: { arch: "wasm32", platform: "", version: "", python: "" }, packages: {} };
-
-let python, session, describe;
+let python, session, answer;
 
 /** @param {ArrayBuffer} source */
 async function importModule(source) {
@@ -31,8 +28,8 @@ async function importModule(source) {
   }
 }
 
-/** @param {Record<string, ArrayBuffer>} files */
-async function start({ files }) {
+/** @param {{files: Record<string, ArrayBuffer>, lock: object}} message */
+async function start({ files, lock }) {
   self.fetch = async (address) => {
     const name = String(address).split("/").pop();
     if (!(name in SERVED)) throw new TypeError(`${name} is not part of this page, which uses no network`);
@@ -43,14 +40,14 @@ async function start({ files }) {
   python = await loadPyodide({
     indexURL: `${self.location.origin}/`,
     packageBaseUrl: `${self.location.origin}/`,
-    lockFileContents: LOCK,
+    lockFileContents: lock,
     createPyodideModule,
   });
   for (const name of NETWORK) Object.defineProperty(self, name, { value: undefined, writable: false, configurable: false });
   python.unpackArchive(files[PACKAGES], "zip", { extractDir: "/packages" });
   python.runPython("import sys; sys.path.insert(0, '/packages')");
   const module = python.pyimport("shapeinf.page.session");
-  describe = module.describe_error_of_last;
+  answer = module.answer;
   session = module.PageSession(MODEL, UNPACKED, listener());
   for (const folder of [MODEL, UNPACKED, COPIES]) python.FS.mkdirTree(folder);
   registerSink();
@@ -141,38 +138,45 @@ function addSink(folder, name) {
 
 // -- messages --------------------------------------------------------------------------------------------------------
 
+/** An error of Python, as the session describes it to the reader. */
+class Failure extends Error {}
+
+/** The value that a method of the session returns. Throws Failure.
+ * @param {string} request
+ * @param {unknown[]} values */
+function ask(request, ...values) {
+  const { value, failure } = JSON.parse(answer(session, request, JSON.stringify(values)));
+  if (failure) throw Object.assign(new Failure(failure.text), failure);
+  return value;
+}
+
 function open({ files }) {
   mount(files);
-  self.postMessage({ kind: "models", models: JSON.parse(session.models()) });
+  self.postMessage({ kind: "models", models: ask("models") });
 }
 
 function choose({ path }) {
-  session.open(path);
-  const html = session.report();
-  self.postMessage({ kind: "report", html, summary: JSON.parse(session.summary()) });
+  ask("open", path);
+  self.postMessage({ kind: "report", html: ask("report"), summary: ask("summary") });
 }
 
 function explain({ tensor, axis }) {
-  const lines = session.explain(tensor, axis);
-  self.postMessage({ kind: "explained", tensor, axis, lines: lines.toJs() });
-  lines.destroy();
+  self.postMessage({ kind: "explained", tensor, axis, lines: ask("explain", tensor, axis) });
 }
 
 function save() {
-  const { FS } = python;
-  const name = session.copy_name;
-  const folder = session.copy_folder;
+  const { copy: name, folder } = ask("summary");
   written = [];
   if (folder) {
     const node = addSink(folder, name);
     try {
-      session.save(`${folder}/${name}`);
+      ask("save", `${folder}/${name}`);
     } finally {
-      FS.destroyNode(node);
+      python.FS.destroyNode(node);
     }
   } else {
     removeTree(COPIES);
-    written.push(new Blob([FS.readFile(session.save(`${COPIES}/${name}`))]));
+    written.push(new Blob([python.FS.readFile(ask("save", `${COPIES}/${name}`))]));
   }
   self.postMessage({ kind: "saved", name, content: new Blob(written) });
   written = [];
@@ -184,13 +188,13 @@ self.addEventListener("message", async ({ data }) => {
   try {
     await HANDLERS[data.kind](data);
   } catch (error) {
-    self.postMessage({ kind: "failure", during: data.kind, ...failure(error) });
+    self.postMessage({ kind: "failure", during: data.kind, ...describe(error) });
   }
 });
 
-/** An error of Python as the session describes it; any other ends this worker.
+/** A failure of Python leaves it intact; after any other error this worker is of no use.
  * @param {any} error */
-function failure(error) {
-  if (error?.name === "PythonError") return { ...JSON.parse(describe()), fatal: error.type === "MemoryError" };
+function describe(error) {
+  if (error instanceof Failure) return { title: error.title, text: error.message, fatal: false };
   return { title: "Too large for this browser", text: `Python ended: ${error}. Use shapeinf on the command line.`, fatal: true };
 }
