@@ -31,6 +31,7 @@ ORDER = (
     "html",
     "diagnostics",
     "errors",
+    "packages",
     "pickling",
     "sharing",
     "expr",

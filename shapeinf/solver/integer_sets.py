@@ -14,14 +14,13 @@ from math import inf
 from typing import Any, Literal
 
 import attrs
-import islpy as isl
 
 from shapeinf.constraints.records import Constraint
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Monomial
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.isl import IslLimitReached, number, run_isl
+from shapeinf.solver.isl import IslLimitReached, isl, number, run_isl
 
 MAX_OPERATIONS = 50_000
 """Limit of isl's own operation count for one query."""
