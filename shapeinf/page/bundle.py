@@ -40,7 +40,9 @@ def bundle_packages() -> bytes:
 def _files() -> Iterator[tuple[str, bytes]]:
     for name in PACKAGES:
         yield from _package_files(import_module(name))
-    entries = (e for e in distribution("shapeinf").entry_points if e.group == ENTRY_POINTS and e.module.startswith(_OWN))
+    entries = (
+        e for e in distribution("shapeinf").entry_points if e.group == ENTRY_POINTS and e.module.startswith(_OWN)
+    )
     lines = [f"[{ENTRY_POINTS}]", *sorted(f"{entry.name} = {entry.value}" for entry in entries)]
     info = f"shapeinf-{__version__}.dist-info"
     yield f"{info}/entry_points.txt", "\n".join(lines).encode()

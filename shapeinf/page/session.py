@@ -1,6 +1,6 @@
 """The model that a reader of the page opened: its report, explanations, and its annotated copy.
 
-It runs in a web worker; the worker passes plain values and JSON. Nothing here knows that: a file system is all it needs.
+The worker of the page calls it through `answer`. All that it needs is a file system, so it is tested without a browser.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ class PageSession:
     def summary(self) -> dict[str, object]:
         """What the page shows around the report.
 
-        `title`, the name of the model; `copy`, that of its annotated copy, None where its format is only read; `folder`,
-        where the copy is written; `counts` of its findings; `missing` packages, each with what it would add.
+        `title`, the name of the model; `copy`, that of its annotated copy, None where its format is only read;
+        `folder`, where the copy is written; `counts` of findings; `missing` packages, each with what it would add.
         """
         opened = self.opened
         severities = [diagnostic.severity for diagnostic in opened.diagnostics]

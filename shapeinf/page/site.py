@@ -52,7 +52,7 @@ def write_site(folder: str, pyodide: str) -> int:
 
 
 def _check_folder(folder: str, content: dict[str, bytes]) -> None:
-    if not is_path(folder) or os.path.exists(folder) and not os.path.isdir(folder):
+    if not is_path(folder) or (os.path.exists(folder) and not os.path.isdir(folder)):
         raise SiteError(f"{folder!r} is not a folder: name one for the page")
     foreign = sorted(set(os.listdir(folder)) - content.keys()) if os.path.isdir(folder) else []
     if foreign:

@@ -66,7 +66,9 @@ def unpack(archive: str, folder: str) -> None:
                 with open(path, "xb") as target:
                     target.write(content)
             except OSError as error:
-                raise ModelError(f"{member!r} of the archive cannot be unpacked: {error.strerror}", node=name) from error
+                raise ModelError(
+                    f"{member!r} of the archive cannot be unpacked: {error.strerror}", node=name
+                ) from error
 
 
 def _inside(folder: str, member: str, archive: str) -> str:
@@ -75,4 +77,3 @@ def _inside(folder: str, member: str, archive: str) -> str:
     if "\\" in member or "\0" in member or not all(parts) or {".", ".."} & set(parts):
         raise ModelError(f"the archive holds {member!r}, which is not a path below its own folder", node=archive)
     return os.path.join(folder, *parts)
-

@@ -17,7 +17,6 @@ import pytest
 from shapeinf.page.pyodide import DIGESTS, FOLDER, VERSION
 from shapeinf.page.site import write_site
 
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,4 +1,4 @@
-"""The session that the page runs, on the file system of this machine: models, reports, explanations, copies, archives."""
+"""The session of the page on the files of this machine: models, reports, explanations, copies, archives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from shapeinf import infer_shapes
 from shapeinf.page import uploads
 from shapeinf.page.session import PageSession, answer
 from shapeinf.report.live import render_report
-
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FORMATS = {

@@ -23,7 +23,6 @@ from shapeinf.page.bundle import bundle_packages
 from shapeinf.page.site import content_policy, site_files, write_site
 from shapeinf.report.live import render_report
 
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -63,7 +62,7 @@ def test_other_files_stay(tmp_path: Path, runtime: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "mine.txt").write_text("mine")
     assert run("-o", tmp_path / "site", "--pyodide", runtime)[0] == 2
-    with pytest.raises(SiteError, match="mine.txt"):
+    with pytest.raises(SiteError, match=r"mine\.txt"):
         write_site(str(tmp_path / "site"), str(runtime))
     with pytest.raises(SiteError, match="is not a folder"):
         write_site(str(runtime / "pyodide.mjs"), str(runtime))
@@ -110,7 +109,9 @@ def test_the_policy_allows_the_script_of_a_report() -> None:
     assert len(digests) == 2
     for digest in digests:
         assert f"'{digest}'" in content_policy()
-    assert "unsafe-inline" not in content_policy() and "unsafe-eval'" not in content_policy().replace("wasm-unsafe-", "")
+    assert "unsafe-inline" not in content_policy() and "unsafe-eval'" not in content_policy().replace(
+        "wasm-unsafe-", ""
+    )
     assert "http" not in content_policy() and "*" not in content_policy()
 
 

@@ -24,7 +24,17 @@ from shapeinf.report.live.names import MAX_NAME
 from shapeinf.report.runtime_report import arena_record
 from shapeinf.texts import format_bytes, shorten_text
 
-SCRIPTS = ("program.js", "format.js", "dom.js", "fields.js", "memory.js", "cost.js", "table.js", "embedding.js", "page.js")
+SCRIPTS = (
+    "program.js",
+    "format.js",
+    "dom.js",
+    "fields.js",
+    "memory.js",
+    "cost.js",
+    "table.js",
+    "embedding.js",
+    "page.js",
+)
 """The scripts, in their order in the page."""
 
 MAX_ROWS = 300

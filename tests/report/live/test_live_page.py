@@ -144,9 +144,7 @@ def contrast(a: str, b: str) -> float:
 
 
 def schemes() -> dict[str, dict[str, str]]:
-    blocks = [
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in read_style().split(":root {")
-    ]
+    blocks = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in read_style().split(":root {")]
     light, dark = blocks[1], blocks[2]
     return {"light": light, "dark": {**light, **dark}}
 
