@@ -20,8 +20,9 @@ from shapeinf.memory.layouts import LayoutAssignment, Layouts
 from shapeinf.memory.liveness import flatten
 from shapeinf.memory.order import least_timeline
 from shapeinf.memory.pickled import PickledMemory, memory_html, memory_text
-from shapeinf.memory.planning import Plan, plan, verify_plan
-from shapeinf.memory.planning.from_timeline import PLANNED
+from shapeinf.memory.planning.from_timeline import PLANNED, plan
+from shapeinf.memory.planning.problem import Plan
+from shapeinf.memory.planning.verification import verify_plan
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized

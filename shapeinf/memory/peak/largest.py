@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import inf
 
-import numpy as np
-
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.expr import Dimension, DimSize, evaluate, substitute
 from shapeinf.lattice import ShapeStore
@@ -139,6 +137,8 @@ class LargestSearch:
 
     def _search_values(self, limit: int) -> Largest:
         """Evaluate all sizes at once, where no other dim is open."""
+        import numpy as np  # a bisection does not need numpy, which takes long to import
+
         high = self._last_size()
         if high < self.low:
             return self._result(limit, None)

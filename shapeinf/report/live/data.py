@@ -13,7 +13,7 @@ from shapeinf.engine.body_tensors import producers
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dimension, DimSize
-from shapeinf.expr.many_bindings import MAX_BITS
+from shapeinf.expr.exact_runs import MAX_BITS
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import Shape, element_bits
 from shapeinf.memory import Buffer, Memory, Role

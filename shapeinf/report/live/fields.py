@@ -171,7 +171,7 @@ def choose_sizes(
     tried: set[tuple[int, ...]] = set()
     for binding in _candidates(binder, fields, set(leading), user):
         candidate, key = sizes_of(binding), tuple(binding.values())
-        if key in tried or not binder.bind(candidate, {}).valid.all():
+        if key in tried or binder.violations(candidate):
             continue
         tried.add(key)
         answer = check(candidate)
@@ -185,7 +185,7 @@ def choose_sizes(
         return open_answer
     binding = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
     if fields.keys() <= user.keys() and not tried:
-        raise binder.bind(sizes_of(binding), {}).errors[0]
+        raise binder.violations(sizes_of(binding))[0]
     return sizes_of(binding), check(sizes_of(binding))
 
 

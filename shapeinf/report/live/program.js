@@ -1,4 +1,4 @@
-// The shape program of a model: exact integers, as `run_exactly` in shapeinf/expr/many_bindings.py computes them.
+// The shape program of a model: exact integers, as `run_exactly` in shapeinf/expr/exact_runs.py computes them.
 
 /** A number; `null` after a division by zero; `undefined` where a size that depends on data is not set.
  * @typedef {bigint | null | undefined} Value */

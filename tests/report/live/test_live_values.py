@@ -16,7 +16,7 @@ from shapeinf import Result, infer_shapes
 from shapeinf.cost.records import FIELDS, Amounts
 from shapeinf.errors import IllegalSizeError, NoSizeError
 from shapeinf.expr import Scope, evaluate
-from shapeinf.expr.many_bindings import run_exactly
+from shapeinf.expr.exact_runs import run_exactly
 from shapeinf.expr.straight_line import Lowering
 from shapeinf.report.live import save_report
 from shapeinf.report.live.data import OPCODES, LiveData, LiveSource, constant_text
