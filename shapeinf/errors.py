@@ -438,9 +438,8 @@ class DamagedPartError(ScanError):
 
     def __init__(self, file: str, reason: str) -> None:
         """Store both."""
-        super().__init__(
-            f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
-        )
+        text = f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
+        super().__init__(text)
         self.file = file
         self.reason = reason
 
@@ -556,12 +555,8 @@ class MissingPackageError(ShapeInferenceError):
         self.extra = extra
 
 
-class PyodideError(ShapeInferenceError):
-    """Python for browsers, which a page contains, is missing, or is another version."""
-
-
-class SiteError(ShapeInferenceError):
-    """A folder cannot become a site: it has files of others, or is not a folder."""
+class PageError(ShapeInferenceError):
+    """The files of Pyodide cannot be used for a page, or its folder has other files."""
 
 
 class LayoutError(ShapeInferenceError):
@@ -575,9 +570,8 @@ class LayoutSyntaxError(LayoutError, TextError):
         """Store the fields; the message has the text around the position."""
         begin, end = max(position - _CONTEXT, 0), position + _CONTEXT
         excerpt = ("..." if begin else "") + text[begin:end] + ("..." if text[end:] else "")
-        TextError.__init__(
-            self, text, position, expected, f"{excerpt!r}: expected {expected} at character {position + 1}"
-        )
+        message = f"{excerpt!r}: expected {expected} at character {position + 1}"
+        TextError.__init__(self, text, position, expected, message)
 
 
 class NotPickledError(ShapeInferenceError, AttributeError):

@@ -17,7 +17,7 @@ from shapeinf.errors import (
     MissingPackageError,
     MissingSizeError,
     ModelError,
-    PyodideError,
+    PageError,
     ScanError,
     ShapeError,
     ShapeInferenceError,
@@ -55,7 +55,7 @@ def readable_errors(model: str = "") -> Iterator[None]:
     except ExpressionError as error:
         line, caret = error.excerpt()
         stop(USAGE, f"{error}\n  {line}\n  {caret}")
-    except (MissingPackageError, ModelError, PyodideError, ScanError) as error:
+    except (MissingPackageError, ModelError, PageError, ScanError) as error:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None

@@ -8,8 +8,8 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.output import echo
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import output_option
+from shapeinf.page.files import write_page
 from shapeinf.page.pyodide import FOLDER, VERSION
-from shapeinf.page.site import write_site
 from shapeinf.texts import format_bytes, shell_word
 
 
@@ -30,10 +30,11 @@ def page_command(pyodide: str, output: str | None) -> None:
     for browsers. Models are read in the browser, and nothing is sent anywhere. The files of Pyodide are compared with
     their known checksums; nothing is downloaded.
 
-    Exit codes: 0 written, 2 usage, 3 Pyodide is missing or another version, or a file cannot be read or written.
+    Exit codes: 0 written, 2 usage, 3 Pyodide is missing or another version, the folder has other files, or a file cannot
+    be written.
     """
     if output is None:
         raise click.UsageError("name the folder to write: -o site")
     with readable_errors():
-        size = write_site(output, pyodide)
+        size = write_page(output, pyodide)
         echo(f"saved {output}: {format_bytes(size)}; try it: python -m http.server -d {shell_word(output)}", err=True)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from shapeinf.errors import PyodideError
+from shapeinf.errors import PageError
 from shapeinf.formats.files import read_regular
 
 VERSION = "314.0.7"
@@ -38,7 +38,7 @@ HELP = f"install it with npm install pyodide@{VERSION}, and name the folder: --p
 def read_pyodide(folder: str) -> dict[str, bytes]:
     """The files that the page needs, by name.
 
-    Raises PyodideError for a missing file, and for one that is not of this version or was changed.
+    Raises PageError for a missing file, and for one that is not of this version or was changed.
     """
     return {name: _read(os.path.join(folder, name), digest) for name, digest in DIGESTS.items()}
 
@@ -47,7 +47,7 @@ def _read(path: str, digest: str) -> bytes:
     try:
         content = read_regular(path)
     except OSError as error:
-        raise PyodideError(f"{path}: {error.strerror or error}: {HELP}") from error
+        raise PageError(f"{path}: {error.strerror or error}: {HELP}") from error
     if hashlib.sha256(content).hexdigest() != digest:
-        raise PyodideError(f"{path} is not the file of Pyodide {VERSION}: {HELP}")
+        raise PageError(f"{path} is not the file of Pyodide {VERSION}: {HELP}")
     return content

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from shapeinf.page.files import write_page
 from shapeinf.page.pyodide import DIGESTS, FOLDER, VERSION
-from shapeinf.page.site import write_site
 
 ROOT = Path(__file__).parents[2]
 
@@ -59,7 +59,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session")
 def server(pyodide: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("page") / "site"
-    write_site(os.fspath(folder), os.fspath(pyodide))
+    write_page(os.fspath(folder), os.fspath(pyodide))
     with Server(("127.0.0.1", 0), functools.partial(_Handler, directory=os.fspath(folder))) as server:
         server.requests = []
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -17,10 +17,10 @@ import pytest
 from click.testing import CliRunner
 
 from shapeinf.cli.main import main
-from shapeinf.errors import PyodideError, SiteError
+from shapeinf.errors import PageError
 from shapeinf.page import pyodide
 from shapeinf.page.bundle import bundle_packages
-from shapeinf.page.site import content_policy, site_files, write_site
+from shapeinf.page.files import content_policy, page_files, write_page
 from shapeinf.report.live import render_report
 
 ROOT = Path(__file__).parents[2]
@@ -61,17 +61,17 @@ def test_the_command_writes_a_folder(tmp_path: Path, runtime: Path) -> None:
 def test_other_files_stay(tmp_path: Path, runtime: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "mine.txt").write_text("mine")
-    assert run("-o", tmp_path / "site", "--pyodide", runtime)[0] == 2
-    with pytest.raises(SiteError, match=r"mine\.txt"):
-        write_site(str(tmp_path / "site"), str(runtime))
-    with pytest.raises(SiteError, match="is not a folder"):
-        write_site(str(runtime / "pyodide.mjs"), str(runtime))
+    assert run("-o", tmp_path / "site", "--pyodide", runtime)[0] == 3
+    with pytest.raises(PageError, match=r"mine\.txt"):
+        write_page(str(tmp_path / "site"), str(runtime))
+    with pytest.raises(PageError, match="is not a folder"):
+        write_page(str(runtime / "pyodide.mjs"), str(runtime))
     assert [path.name for path in (tmp_path / "site").iterdir()] == ["mine.txt"]
 
 
 def test_a_changed_runtime_is_refused(tmp_path: Path, runtime: Path) -> None:
     (runtime / "pyodide.asm.wasm").write_bytes(b"changed")
-    with pytest.raises(PyodideError, match=f"is not the file of Pyodide {pyodide.VERSION}"):
+    with pytest.raises(PageError, match=f"is not the file of Pyodide {pyodide.VERSION}"):
         pyodide.read_pyodide(str(runtime))
     (runtime / "pyodide.asm.wasm").unlink()
     code, output = run("-o", tmp_path / "site", "--pyodide", runtime)
@@ -116,7 +116,7 @@ def test_the_policy_allows_the_script_of_a_report() -> None:
 
 
 def test_texts_of_models_are_never_markup() -> None:
-    page = site_files(dict.fromkeys(pyodide.DIGESTS, b""))
+    page = page_files(dict.fromkeys(pyodide.DIGESTS, b""))
     scripts = page["page.js"] + page["worker.mjs"]
     assert not re.findall(rb"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval)\b", scripts)
     assert not re.findall(rb"https?://", scripts + page["index.html"] + page["page.css"])

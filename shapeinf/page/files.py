@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from shapeinf import __version__
-from shapeinf.errors import SiteError
+from shapeinf.errors import PageError
 from shapeinf.formats.files import is_path, replace_file
 from shapeinf.html import escape_html, script_json
 from shapeinf.page.bundle import bundle_packages
@@ -33,16 +33,16 @@ NOTICE = f"""This folder contains:
 """
 
 
-def write_site(folder: str, pyodide: str) -> int:
+def write_page(folder: str, pyodide: str) -> int:
     """Write the page into a folder, which is made; `index.html` last. Returns the number of bytes.
 
     Args:
         folder: a new or empty folder, or one with an older page.
         pyodide: the folder with the files of Pyodide.
 
-    Raises PyodideError, SiteError for a folder with other files, OSError.
+    Raises PageError where a file of Pyodide is missing or another version, and for a folder with other files; OSError.
     """
-    content = site_files(read_pyodide(pyodide))
+    content = page_files(read_pyodide(pyodide))
     _check_folder(folder, content)
     os.makedirs(folder, exist_ok=True)
     for name in sorted(content, key=lambda name: name == INDEX):
@@ -53,13 +53,13 @@ def write_site(folder: str, pyodide: str) -> int:
 
 def _check_folder(folder: str, content: dict[str, bytes]) -> None:
     if not is_path(folder) or (os.path.exists(folder) and not os.path.isdir(folder)):
-        raise SiteError(f"{folder!r} is not a folder: name one for the page")
+        raise PageError(f"{folder!r} is not a folder: name one for the page")
     foreign = sorted(set(os.listdir(folder)) - content.keys()) if os.path.isdir(folder) else []
     if foreign:
-        raise SiteError(f"{folder} has other files, such as {foreign[0]!r}: name a new folder for the page")
+        raise PageError(f"{folder} has other files, such as {foreign[0]!r}: name a new folder for the page")
 
 
-def site_files(pyodide: dict[str, bytes]) -> dict[str, bytes]:
+def page_files(pyodide: dict[str, bytes]) -> dict[str, bytes]:
     """All files of the page by name."""
     loaded = {PACKAGES: bundle_packages(), "worker.mjs": _asset("worker.mjs"), **pyodide}
     style = read_asset("colors.css").encode() + _asset("page.css")
