@@ -71,24 +71,20 @@ class PageSession:
 
     def __init__(self, folder: str, unpacked: str, listener: Listener) -> None:
         """An archive in `folder` is unpacked into `unpacked`."""
-        self.folder = folder
+        self._folder = folder
         self._unpacked = unpacked
         self._listener = listener
         self._opened: OpenedModel | None = None
 
-    def models(self) -> list[tuple[str, str]]:
-        """The path of each model, and its name for the reader. Raises as `list_models` does."""
+    def models(self) -> list[str]:
+        """The paths of the models; the folder that they are relative to becomes the working directory.
+
+        So messages have the names that the reader knows. Raises as `list_models` does.
+        """
         self._listener("read", 0, 0)
-        return [(path, self._display_name(path)) for path in list_models(self.folder, self._unpacked)]
-
-    def _display_name(self, path: str) -> str:
-        """The path in what was dropped."""
-        root = next((root for root in (self._unpacked, self.folder) if path.startswith(f"{root}/")), path)
-        return os.path.relpath(path, root) if path != root else os.path.basename(root)
-
-    def without_folder(self, text: str) -> str:
-        """A message without the folders in front of the paths of files, which the reader does not know."""
-        return text.replace(f"{self._unpacked}/", "").replace(f"{self.folder}/", "")
+        root, paths = list_models(self._folder, self._unpacked)
+        os.chdir(root)
+        return paths
 
     def open(self, path: str) -> None:
         """Infer a model, check it, and compute its memory. Raises ShapeInferenceError where it cannot be read."""
@@ -120,7 +116,7 @@ class PageSession:
         opened = self.opened
         return render_report(
             opened.result,
-            title=self._display_name(opened.path),
+            title=opened.path,
             diagnostics=opened.diagnostics,
             memory=opened.memory,
         )
@@ -135,7 +131,7 @@ class PageSession:
         severities = [diagnostic.severity for diagnostic in opened.diagnostics]
         missing = {name: text for name, text in OPTIONAL.items() if find_spec(name) is None}
         return {
-            "title": self._display_name(opened.path),
+            "title": opened.path,
             "copy": self.copy_name if self._is_writable else None,
             "folder": self.copy_folder,
             "counts": {severity: severities.count(severity) for severity in ("error", "warning", "note")},
@@ -164,7 +160,7 @@ class PageSession:
     @property
     def copy_folder(self) -> str:
         """The folder in which the copy refers to the same files of weights; empty where the model is a folder."""
-        path = self.opened.path
+        path = os.path.abspath(self.opened.path)
         return "" if os.path.isdir(path) else os.path.dirname(path)
 
     def save(self, target: str) -> str:
@@ -200,7 +196,7 @@ def answer(session: PageSession, request: str, arguments: str) -> str:
         return json.dumps({"value": getattr(session, request)(*json.loads(arguments))})
     except Exception as error:
         title, text = describe_error(error)
-        return json.dumps({"failure": {"title": title, "text": session.without_folder(text)}})
+        return json.dumps({"failure": {"title": title, "text": text}})
 
 
 def describe_error(error: Exception) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from shapeinf.checks.model_paths import find_models
 from shapeinf.errors import LimitError, ModelError, PathPatternError
@@ -18,21 +19,29 @@ ARCHIVE = ".zip"
 """The suffix of archives that are unpacked."""
 
 
-def list_models(folder: str, unpacked: str) -> list[str]:
-    """The paths of the models in a folder that holds what was dropped; a `.zip` archive is unpacked into `unpacked`.
+def list_models(folder: str, unpacked: str) -> tuple[str, list[str]]:
+    """The models in a folder that holds what was dropped: a folder, and their paths in it.
 
-    A single file is a model, whatever its name: the reader of its format reports what it is instead. So is an archive
-    of other files than models: some formats are archives. Raises PathPatternError for a folder without models,
-    ModelError for an illegal archive, LimitError for one that is too large.
+    A `.zip` archive is unpacked into `unpacked`. A single file is a model, whatever its name: the reader of its format
+    reports what it is instead. So is an archive of other files than models: some formats are archives. Raises
+    PathPatternError for a folder without models, ModelError for an illegal archive, LimitError for one that is too
+    large.
     """
     path = _only_entry(folder)
     if not path.lower().endswith(ARCHIVE) or os.path.isdir(path):
-        return [path] if os.path.isfile(path) else list(find_models([path]).paths)
+        return _relative(folder, [path] if os.path.isfile(path) else find_models([path]).paths)
     unpack(path, unpacked)
     try:
-        return list(find_models([_only_entry(unpacked)]).paths)
+        return _relative(unpacked, find_models([_only_entry(unpacked)]).paths)
     except PathPatternError:
-        return [path]
+        return _relative(folder, [path])
+
+
+def _relative(folder: str, paths: Iterable[str]) -> tuple[str, list[str]]:
+    """Paths relative to a folder; relative to its parent where the folder itself is the model."""
+    listed = list(paths)
+    root = os.path.dirname(folder) if listed == [folder] else folder
+    return root, [os.path.relpath(path, root) for path in listed]
 
 
 def _only_entry(folder: str) -> str:

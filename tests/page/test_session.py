@@ -36,7 +36,9 @@ def ask(session: PageSession, request: str, *values: object) -> dict[str, object
 
 
 @pytest.fixture
-def dropped(tmp_path: Path) -> Path:
+def dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of what was dropped. A session changes the working directory."""
+    monkeypatch.chdir(tmp_path)
     folder = tmp_path / "dropped"
     folder.mkdir()
     return folder
@@ -54,10 +56,9 @@ def test_an_example_of_each_format(dropped: Path, name: str) -> None:
     source = EXAMPLES / name
     shutil.copytree(source, dropped / name) if source.is_dir() else shutil.copy(source, dropped / name)
     session = session_of(dropped)
-    ((path, shown),) = session.models()
-    assert shown == name
-    session.open(path)
-    result = infer_shapes(source)
+    assert session.models() == [name]
+    session.open(name)
+    result = infer_shapes(name)
     assert re.findall(r'"dims":.*?"timeline"', session.report()) == re.findall(
         r'"dims":.*?"timeline"', render_report(result)
     )
@@ -84,14 +85,14 @@ def test_the_models_of_a_folder_are_listed(dropped: Path) -> None:
     shutil.copy(EXAMPLES / "convnet.onnx", folder / "deep" / "a.onnx")
     shutil.copy(EXAMPLES / "detector.tflite", folder / "b.tflite")
     (folder / "notes.txt").write_text("no model")
-    assert [shown for _, shown in session_of(dropped).models()] == ["models/b.tflite", "models/deep/a.onnx"]
+    assert session_of(dropped).models() == ["models/b.tflite", "models/deep/a.onnx"]
 
 
 def test_what_is_no_model_has_a_reason(dropped: Path) -> None:
     (dropped / "notes.txt").write_text("no model\n")
     session = session_of(dropped)
-    ((path, _),) = session.models()
-    failure = ask(session, "open", path)["failure"]
+    assert session.models() == ["notes.txt"]
+    failure = ask(session, "open", "notes.txt")["failure"]
     assert failure["title"] == "This file cannot be read"
     assert failure["text"].startswith("notes.txt: ") and str(dropped) not in failure["text"]
 
@@ -127,18 +128,16 @@ def test_an_archive_of_models(dropped: Path) -> None:
     model = (EXAMPLES / "convnet.onnx").read_bytes()
     archive(dropped / "models.zip", {"a/x.onnx": model, "b.onnx": model, "__MACOSX/._b.onnx": b"\0"})
     session = session_of(dropped)
-    models = session.models()
-    assert [shown for _, shown in models] == ["a/x.onnx", "b.onnx"]
-    session.open(models[0][0])
+    assert session.models() == ["a/x.onnx", "b.onnx"]
+    session.open("a/x.onnx")
     assert session.summary()["title"] == "a/x.onnx"
 
 
 def test_an_archive_that_is_a_model_itself(dropped: Path) -> None:
     shutil.copy(EXAMPLES / "patches.pt2", dropped / "patches.zip")
     session = session_of(dropped)
-    ((path, _),) = session.models()
-    assert path == str(dropped / "patches.zip")
-    session.open(path)
+    assert session.models() == ["patches.zip"]
+    session.open("patches.zip")
 
 
 @pytest.mark.parametrize(
@@ -178,5 +177,14 @@ def test_a_damaged_archive(dropped: Path) -> None:
 def test_an_empty_archive(dropped: Path) -> None:
     archive(dropped / "m.zip", {})
     session = session_of(dropped)
-    ((path, shown),) = session.models()
-    assert shown == "m.zip" and "m.zip: " in ask(session, "open", path)["failure"]["text"]
+    assert session.models() == ["m.zip"]
+    assert ask(session, "open", "m.zip")["failure"]["text"].startswith("m.zip: ")
+
+
+def test_a_folder_that_is_a_model(dropped: Path) -> None:
+    shutil.copy(EXAMPLES / "squeezenet.nnef", dropped / "graph.nnef")
+    (dropped / "notes.txt").write_text("no model")
+    session = session_of(dropped)
+    assert session.models() == ["dropped"]
+    session.open("dropped")
+    assert session.summary()["title"] == "dropped" and session.copy_folder == ""

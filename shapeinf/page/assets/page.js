@@ -144,13 +144,13 @@ class ModelPage {
     else if (kind === "failure") this.fail(message);
   }
 
-  /** @param {[string, string][]} models */
+  /** @param {string[]} models their paths */
   chooseModel(models) {
-    const choose = (/** @type {string} */ path, /** @type {string} */ name) => {
-      showWork(name);
+    const choose = (/** @type {string} */ path) => {
+      showWork(path);
       this.worker?.postMessage({ kind: "choose", path });
     };
-    if (models.length === 1) choose(...models[0]);
+    if (models.length === 1) choose(models[0]);
     else showChoice(models, choose);
   }
 

@@ -71,15 +71,15 @@ function showWork(name) {
   byId("cancel").focus();
 }
 
-/** @param {[string, string][]} models paths and names
- * @param {(path: string, name: string) => void} choose */
+/** @param {string[]} models their paths
+ * @param {(path: string) => void} choose */
 function showChoice(models, choose) {
   byId("choice-text").textContent = `${models.length.toLocaleString("en")} models are in these files.`;
-  const items = models.map(([path, name]) => {
+  const items = models.map((path) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = name;
-    button.addEventListener("click", () => choose(path, name));
+    button.textContent = path;
+    button.addEventListener("click", () => choose(path));
     const item = document.createElement("li");
     item.append(button);
     return item;

@@ -73,6 +73,7 @@ function listener() {
  * @param {{path: string, file: File}[]} files */
 function mount(files) {
   const { FS } = python;
+  FS.chdir("/");
   if (FS.lookupPath(MODEL).node.mount.mountpoint === MODEL) FS.unmount(MODEL);
   removeTree(UNPACKED);
   const blobs = files.map(({ path, file }) => ({ name: path, data: file }));
