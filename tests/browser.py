@@ -67,7 +67,9 @@ class Browser:
 
     def press(self, keys: str) -> None:
         """Press keys in the element that has the focus."""
-        self.driver.switch_to.active_element.send_keys(keys)
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(keys).perform()
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value that a script returns."""

@@ -30,8 +30,8 @@ def page_command(pyodide: str, output: str | None) -> None:
     for browsers. Models are read in the browser, and nothing is sent anywhere. The files of Pyodide are compared with
     their known checksums; nothing is downloaded.
 
-    Exit codes: 0 written, 2 usage, 3 Pyodide is missing or another version, the folder has other files, or a file cannot
-    be written.
+    Exit codes: 0 written, 2 usage, 3 Pyodide is missing or another version, the folder has other files, or a file
+    cannot be written.
     """
     if output is None:
         raise click.UsageError("name the folder to write: -o site")

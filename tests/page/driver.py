@@ -27,6 +27,14 @@ window.download = (content, name) => {
 """
 """What the page offers for saving is kept in it, as base64, in place of a dialog of the browser."""
 
+_CHOOSE_TENSOR = """
+const search = document.getElementById("search");
+search.value = arguments[0];
+search.dispatchEvent(new Event("input"));
+const rows = [...document.querySelectorAll("#rows [role=row]")];
+rows.find((row) => row.querySelector(".name").title === arguments[0]).click();
+"""
+
 
 @attrs.frozen
 class OpenPage:
@@ -94,11 +102,7 @@ class OpenPage:
 
     def explain(self, tensor: str, axis: int) -> list[str]:
         """The lines that the report shows for an axis, after clicks on the tensor and the axis."""
-        self.in_report(
-            "const search = document.getElementById('search'); search.value = arguments[0];"
-            "search.dispatchEvent(new Event('input'))",
-            tensor,
-        )
+        self.in_report(_CHOOSE_TENSOR, tensor)
         buttons = "return document.querySelectorAll('#axis-buttons button').length"
         self.wait(lambda: self.in_report(buttons) > axis)
         self.in_report("document.querySelectorAll('#axis-buttons button')[arguments[0]].click()", axis)

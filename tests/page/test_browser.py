@@ -120,7 +120,7 @@ def test_names_of_a_model_stay_text(page: OpenPage, tmp_path: Path) -> None:
     path = tmp_path / "hostile.onnx"
     path.write_bytes(helper.make_model(helper.make_graph([node], HOSTILE, values[:1], values[1:])).SerializeToString())
     assert page.open(path) == "result"
-    assert page.explain("b", 0)[0].startswith(f"b{HOSTILE}")
+    assert page.explain(f"b{HOSTILE}", 0)[0].startswith(f"b{HOSTILE}")
     assert page.in_report("return [typeof window.hacked, document.querySelectorAll('img').length]") == ["undefined", 0]
     assert page.browser.run("return typeof window.hacked") == "undefined"
     back(page)
@@ -151,7 +151,7 @@ def test_20000_nodes_and_a_cancelled_model(page: OpenPage, tmp_path: Path) -> No
     back(page)
     page.choose(path)
     page.wait(lambda: page.state == "work")
-    page.browser.find("body").send_keys(ESCAPE)
+    page.browser.press(ESCAPE)
     assert page.state == "start"
     assert page.open(EXAMPLES / "convnet.onnx") == "result"
     back(page)
