@@ -6,11 +6,8 @@ from importlib.util import find_spec
 
 from shapeinf.errors import MissingPackageError
 
-EXTRAS = {"islpy": "proofs", "ml_dtypes": "onnx", "onnx": "onnx", "onnx_ir": "clean"}
-"""The extra that installs a package, by the name that is imported; the runtimes' modules name their own."""
-
-_PROJECTS = {"onnx_ir": "onnx-ir"}
-"""The names of packages in a registry, where these are not the names that are imported."""
+EXTRAS = {"islpy": "proofs", "ml_dtypes": "onnx", "onnx": "onnx"}
+"""The extra that installs a package which several parts of shapeinf use; other parts name their own extra."""
 
 
 def is_installed(package: str) -> bool:
@@ -31,14 +28,4 @@ def require_package(package: str, feature: str) -> None:
     Call it before the package is imported.
     """
     if not is_installed(package):
-        raise _missing(package, feature)
-
-
-def missing_package(error: ImportError, feature: str) -> MissingPackageError | None:
-    """The error of a feature whose import failed, where a package of `EXTRAS` is not installed; else None."""
-    package = (error.name or "").partition(".")[0]
-    return _missing(package, feature) if package in EXTRAS and not is_installed(package) else None
-
-
-def _missing(package: str, feature: str) -> MissingPackageError:
-    return MissingPackageError(feature, _PROJECTS.get(package, package), EXTRAS[package])
+        raise MissingPackageError(feature, package, EXTRAS[package])
