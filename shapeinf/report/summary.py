@@ -58,9 +58,14 @@ class OperatorCount:
     domain: str
     count: int
 
+    @property
+    def name(self) -> str:
+        """The operator with its domain: `com.microsoft.FusedMatMul`."""
+        return f"{self.domain}.{self.op}" if self.domain else self.op
+
     def __str__(self) -> str:
         """`14 MatMul`."""
-        return f"{self.count} {self.domain}.{self.op}" if self.domain else f"{self.count} {self.op}"
+        return f"{self.count} {self.name}"
 
 
 @attrs.frozen
