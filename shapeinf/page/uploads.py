@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from shapeinf.checks.model_paths import find_models
 from shapeinf.errors import LimitError, ModelError, PathPatternError
+from shapeinf.formats.model_paths import find_models
 from shapeinf.formats.zipped import zip_members
 
 MAX_FILES = 20_000
