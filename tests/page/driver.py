@@ -17,15 +17,18 @@ from tests.page.conftest import Server
 PATIENCE = 300
 """Seconds that a test waits for the page on a machine with other work."""
 
-_KEEP_DOWNLOADS = """
-window.kept = {};
+_STORE_DOWNLOADS = """
+window.saved = {};
 window.download = (content, name) => {
   const reader = new FileReader();
-  reader.onload = () => { window.kept[name] = reader.result.split(",")[1] ?? ""; };
-  reader.readAsDataURL(content);
+  reader.onload = () => { window.saved[name] = [content.size, reader.result.split(",")[1] ?? ""]; };
+  reader.readAsDataURL(content.slice(0, arguments[0]));
 };
 """
-"""What the page offers for saving is kept in it, as base64, in place of a dialog of the browser."""
+"""The page stores what it offers for saving, its size and the first bytes in base64, in place of a dialog."""
+
+MOST = 1 << 20
+"""The first bytes of a saved file that the tests read."""
 
 _CHOOSE_TENSOR = """
 const search = document.getElementById("search");
@@ -48,7 +51,7 @@ class OpenPage:
         self.browser.open_address(self.server.address, **window)
         self.wait(lambda: self.text("load-text").startswith(("Ready", "This page cannot")))
         assert self.text("load-text").startswith("Ready"), self.text("load-text")
-        self.browser.run(_KEEP_DOWNLOADS)
+        self.browser.run(_STORE_DOWNLOADS, MOST)
 
     def wait(self, condition: Callable[[], Any]) -> Any:
         """What the condition returns, once it is true."""
@@ -109,8 +112,10 @@ class OpenPage:
         lines = "return [...document.querySelectorAll('#explanation li')].map((item) => item.textContent)"
         return list(self.wait(lambda: self.in_report(lines)))
 
-    def saved(self, button: str, name: str) -> bytes:
-        """The file that a button saves."""
+    def save(self, button: str, path: Path) -> None:
+        """Write the file that a button saves; past its first `MOST` bytes with zeros."""
         self.browser.find(f"#{button}").click()
-        kept = self.wait(lambda: self.browser.run("return window.kept[arguments[0]] ?? null", name))
-        return base64.b64decode(kept)
+        size, start = self.wait(lambda: self.browser.run("return window.saved[arguments[0]] ?? null", path.name))
+        with path.open("wb") as file:
+            file.write(base64.b64decode(start))
+            file.truncate(size)

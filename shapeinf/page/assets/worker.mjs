@@ -13,8 +13,13 @@ const SERVED = { "pyodide.asm.wasm": "application/wasm", "python_stdlib.zip": "a
 /** The ways out of a worker: none is left once Python runs. */
 const NETWORK = ["fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "EventSource", "WebTransport", "Worker", "importScripts"];
 
+/** Bytes of a large read, such as a part of copied weights. */
+const LARGE = 1 << 16;
+
 /** Milliseconds between two reports of progress. */
 const PAUSE = 60;
+
+const reader = new FileReaderSync();
 
 let python, session, answer;
 
@@ -100,23 +105,54 @@ function removeTree(folder) {
   }
 }
 
-/** What is written to the sink; the browser may keep it on its disk. */
-let written = [];
+/** What is written to the sink, outside of Python's memory; null where nothing is saved. */
+let written = null;
+
+/** The last large read of a file while something is saved, and its bytes. */
+let lastRead = null;
+let readBytes = new Uint8Array(0);
 let sinkDevice = 0;
 
-/** A device that keeps what is written to it outside of Python's memory. */
+/** A device that keeps what is written to it. Weights are copied as they are read: of these, the slice of the file. */
 function registerSink() {
   const { FS } = python;
+  FS.filesystems.WORKERFS.stream_ops.read = readSlice;
   sinkDevice = FS.makedev(70, 0);
   FS.registerDevice(sinkDevice, {
     open() {},
     close() {},
     read: () => 0,
     write(stream, buffer, offset, length) {
-      written.push(new Blob([buffer.slice(offset, offset + length)]));
+      const bytes = buffer.subarray(offset, offset + length);
+      const { file, position } = lastRead ?? {};
+      written.push(isLastRead(bytes) ? file.slice(position, position + length) : new Blob([bytes.slice()]));
       return length;
     },
   });
+}
+
+/** Read a slice of a file. A large one moves to the page afterwards, which collects it: this worker collects nothing
+ * before Python returns, which may read gigabytes. */
+function readSlice(stream, buffer, offset, length, position) {
+  const file = stream.node.contents;
+  const slice = reader.readAsArrayBuffer(file.slice(position, position + length));
+  const bytes = new Uint8Array(slice);
+  const count = bytes.length;
+  buffer.set(bytes, offset);
+  if (written && count >= LARGE) {
+    if (readBytes.length < count) readBytes = new Uint8Array(count);
+    readBytes.set(bytes);
+    lastRead = { file, position, count };
+  }
+  if (count >= LARGE) self.postMessage({ kind: "read" }, [slice]);
+  return count;
+}
+
+/** @param {Uint8Array} bytes */
+function isLastRead(bytes) {
+  if (lastRead?.count !== bytes.length) return false;
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== readBytes[i]) return false;
+  return true;
 }
 
 /** Put the sink into a folder, also of a file system that cannot be written: weights are referred to from there.
@@ -167,20 +203,28 @@ function explain({ tensor, axis }) {
 
 function save() {
   const { copy: name, folder } = ask("summary");
+  self.postMessage({ kind: "saved", name, content: folder ? saveToSink(folder, name) : saveToMemory(name) });
+}
+
+/** @param {string} folder
+ * @param {string} name */
+function saveToSink(folder, name) {
+  const node = addSink(folder, name);
   written = [];
-  if (folder) {
-    const node = addSink(folder, name);
-    try {
-      ask("save", `${folder}/${name}`);
-    } finally {
-      python.FS.destroyNode(node);
-    }
-  } else {
-    removeTree(COPIES);
-    written.push(new Blob([python.FS.readFile(ask("save", `${COPIES}/${name}`))]));
+  try {
+    ask("save", `${folder}/${name}`);
+    return new Blob(written);
+  } finally {
+    written = lastRead = null;
+    readBytes = new Uint8Array(0);
+    python.FS.destroyNode(node);
   }
-  self.postMessage({ kind: "saved", name, content: new Blob(written) });
-  written = [];
+}
+
+/** @param {string} name */
+function saveToMemory(name) {
+  removeTree(COPIES);
+  return new Blob([python.FS.readFile(ask("save", `${COPIES}/${name}`))]);
 }
 
 const HANDLERS = { start, open, choose, explain, save };
