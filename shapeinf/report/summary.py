@@ -70,10 +70,14 @@ class OperatorCount:
 
 @attrs.frozen
 class UnknownCount:
-    """The number of axes and ranks that are unknown for the same causes, which are texts."""
+    """The number of axes and ranks that are unknown for the same causes, which are texts.
+
+    `inputs` are the small inputs whose values decide them.
+    """
 
     count: int
     causes: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
 
 
 @versioned_pickle
@@ -185,7 +189,9 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
         peak_bytes=_amount(lambda: str(memory.peak), lambda: _peak_at(memory.peak, sizes), lambda: ""),
         kv_caches=report_kv_caches(memory, sizes),
         uncounted=uncounted,
-        unknowns=tuple([UnknownCount(g.count, tuple(map(str, g.causes))) for g in result.unknowns(work=work)]),
+        unknowns=tuple(
+            [UnknownCount(g.count, tuple(map(str, g.causes)), g.inputs) for g in result.unknowns(work=work)]
+        ),
         diagnostics={name: severities[name] for name in SEVERITIES},
         coverage=report.coverage,
     )

@@ -8,9 +8,9 @@ from shapeinf.diagnostics import SEVERITIES
 from shapeinf.report.formula_text import formula_lines
 from shapeinf.report.kv_cache_report import kv_cache_lines
 from shapeinf.report.model import TensorRecord
-from shapeinf.report.summary import Amount, Summary
+from shapeinf.report.summary import Amount, Summary, UnknownCount
 from shapeinf.report.table import Column
-from shapeinf.report.text import dims_text
+from shapeinf.report.text import dims_text, value_hint
 from shapeinf.texts import (
     AT_LEAST,
     AT_MOST,
@@ -124,9 +124,12 @@ def _uncounted_line(uncounted: Mapping[str, int]) -> str:
 
 
 def _unknown_lines(summary: Summary) -> list[str]:
-    return _limit([f"{group.count} because of {'; and of '.join(group.causes)}" for group in summary.unknowns]) or [
-        "nothing"
-    ]
+    return _limit(list(map(_unknown_line, summary.unknowns))) or ["nothing"]
+
+
+def _unknown_line(group: UnknownCount) -> str:
+    hint = f"; {value_hint(group.inputs)}" if group.inputs else ""
+    return f"{group.count} because of {'; and of '.join(group.causes)}{hint}"
 
 
 def _diagnostics_line(counts: Mapping[str, int]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.report.table import Column
-from shapeinf.texts import escape_unprintable, format_count
+from shapeinf.texts import escape_unprintable, format_count, shell_word
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -101,6 +101,18 @@ def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:
         names = [str(unknown) for unknown in group.unknowns[:MAX_UNKNOWNS]]
         more = f" and {group.count - MAX_UNKNOWNS} more" if group.count > MAX_UNKNOWNS else ""
         yield f"  {', '.join(names)}{more}"
+        if group.inputs:
+            yield f"  {value_hint(group.inputs)}"
+
+
+def value_hint(inputs: Sequence[str]) -> str:
+    """How to make known what the values of inputs decide.
+
+    >>> value_hint(["sr"])
+    'sr decides it: try --value sr=...'
+    """
+    options = " ".join(f"--value {shell_word(f'{name}=...')}" for name in inputs)
+    return f"{' and '.join(inputs)} decide{'' if inputs[1:] else 's'} it: try {options}"
 
 
 def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
