@@ -116,9 +116,9 @@ class Binder:
         numbers = {symbol: value for symbol, value in values.items() if isinstance(value, int)}
         requirements, program, spans = self.requirements.compile(values, sizes_of)
         results = run_exactly(program, [numbers[symbol] for symbol in program.symbols])
-        shown = {self.labels[symbol]: size for symbol, size in numbers.items()}
+        by_label = {self.labels[symbol]: size for symbol, size in numbers.items()}
         return [
-            IllegalSizeError(requirement.text, requirement.source, 0, shown, 1)
+            IllegalSizeError(requirement.text, requirement.source, 0, by_label, 1)
             for requirement, span in zip(requirements, spans, strict=True)
             if not any(map(_holds, requirement.clauses, [results[row] for row in span]))
         ]

@@ -19,7 +19,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures.json"
-PAGES = (ROOT / "docs" / "performance.md", ROOT / "docs" / "comparison.md")
+PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("performance", "comparison", "install"))
 
 Row = dict[str, Any]
 """One measurement: the name of what was measured, its size, and seconds or bytes by way."""
@@ -141,6 +141,19 @@ def large_table(figures: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def install_table(figures: dict[str, Any]) -> str:
+    """Megabytes of installations without numpy's share, the largest packages, and seconds of pip."""
+    lines = [_cells("installation", "without numpy", "numpy", "its largest packages", "time"), _cells(*["---"] * 5)]
+    for row in figures["install"]["rows"]:
+        sizes = {name: size / 1e6 for name, size in row["packages"].items()}
+        numpy = sizes.pop("numpy")
+        largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
+        listed = ", ".join(f"{name} {size:.0f}" for name, size in largest)
+        numbers = (f"{sum(sizes.values()):.0f} MB", f"{numpy:.0f} MB", listed, f"{row['seconds']:.0f} s")
+        lines.append(_cells(f"`{row['name']}`", *numbers))
+    return "\n".join(lines)
+
+
 def _cells(*texts: str) -> str:
     return "| " + " | ".join(texts) + " |"
 
@@ -151,6 +164,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "peers": peers_table,
     "cold": cold_table,
     "large": large_table,
+    "install": install_table,
 }
 
 

@@ -81,8 +81,8 @@ def keep_band(x: PartialTensor, lower: int | None, upper: int | None) -> Partial
     rows, columns = (d for d in x.shape.require()[-2:] if isinstance(d, int))
     offsets = [column - row for row in range(rows) for column in range(columns)]
     inside = [(lower is None or d >= -lower) and (upper is None or d <= upper) for d in offsets]
-    kept = [e if keep else zero for e, keep in zip(x.elements, cycle(inside), strict=False)]
-    return PartialTensor(x.dtype, x.shape, kept)
+    elements = [e if keep else zero for e, keep in zip(x.elements, cycle(inside), strict=False)]
+    return PartialTensor(x.dtype, x.shape, elements)
 
 
 def diagonal_matrix(x: PartialTensor, shape: Shape, offset: int = 0, padding: Element = None) -> PartialTensor:

@@ -41,9 +41,9 @@ def other_fields(data: bytes, numbers: Container[int]) -> bytes:
     >>> other_fields(bytes([0x08, 1, 0x10, 2, 0x18, 3]), {1, 3})
     b'\x10\x02'
     """
-    kept, before = b"", 0
+    others, before = b"", 0
     for number, _, _, end in fields(data, 0, len(data)):
         if number not in numbers:
-            kept += data[before:end]
+            others += data[before:end]
         before = end
-    return kept
+    return others
