@@ -31,8 +31,7 @@ Listener = Callable[[str, int, int], None]
 """Called with a phase, and how much of how much of it is done; a total of 0 means that it is not known."""
 
 OPTIONAL = {
-    "islpy": "decides more conditions of the contract: without it, some legal sizes are \N{LEFT DOUBLE QUOTATION MARK}"
-    "can't tell\N{RIGHT DOUBLE QUOTATION MARK}",
+    "islpy": "decides more conditions of the contract; without it, more of them are open",
     "onnx": "checks the annotated model once more, and reads and writes the text forms of ONNX",
 }
 """What packages add that a page may not have."""

@@ -102,9 +102,7 @@ function showFailure(title, text) {
  * @returns {HTMLIFrameElement} */
 function showReport(html, summary) {
   byId("model").textContent = summary.title;
-  const missing = Object.entries(summary.missing).map(([name, text]) => `${name} ${text}`);
-  byId("missing").textContent = missing.length ? `Not in this page: ${missing.join("; ")}.` : "";
-  byId("missing").hidden = !missing.length;
+  showMissing(summary.missing);
   const save = byId("save-copy");
   save.disabled = summary.copy === null;
   save.title = summary.copy === null ? "Models of this format can be read, but not written" : summary.copy;
@@ -115,6 +113,20 @@ function showReport(html, summary) {
   frame.srcdoc = html;
   byId("frame").replaceChildren(frame);
   return frame;
+}
+
+/** The packages that Python lacks here, and what they would add.
+ * @param {Record<string, string>} packages */
+function showMissing(packages) {
+  const [heading, list] = byId("missing").children;
+  heading.textContent = `Not in this page: ${Object.keys(packages).join(", ")}`;
+  const items = Object.entries(packages).map(([name, text]) => {
+    const item = document.createElement("li");
+    item.textContent = `${name} ${text}`;
+    return item;
+  });
+  list.replaceChildren(...items);
+  byId("missing").hidden = !items.length;
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
