@@ -1,4 +1,4 @@
-"""Sizes of dims that a user asks about: whether the graph runs with them."""
+"""Sizes of dims in a request: whether the graph runs with them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def check_sizes(model: CheckedModel, sizes: Mapping[str, int]) -> list[Diagnosti
     Raises UnknownNameError for a dim that no input has.
     """
     text = ", ".join(f"{name}={size}" for name, size in sizes.items())
-    found = [
+    broken = [
         attrs.evolve(violation, severity="error", code=C152, message=f"at {text}: {violation.message}")
         for violation in _violations(model, sizes)
     ]
-    if not found:
+    if not broken:
         return []
     legal = "; ".join(nearest_texts(model.result.contract, sizes))
-    return [attrs.evolve(found[0], help=f"legal: {legal}" if legal else found[0].help), *found[1:]]
+    return [attrs.evolve(broken[0], help=f"legal: {legal}" if legal else broken[0].help), *broken[1:]]
 
 
 def _violations(model: CheckedModel, sizes: Mapping[str, int]) -> Iterator[Diagnostic]:

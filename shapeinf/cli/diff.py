@@ -22,7 +22,7 @@ from shapeinf.report.diff_report import difference_lines, report_differences
 def diff(before: str, after: str, options: ModelOptions, every: bool, json_wanted: bool) -> None:
     """Compare the shapes and contracts of two models, of any formats; the options of dims hold for both models.
 
-    Differences of totals follow: nodes, parameters, multiply-accumulates and peak memory at usual sizes, operators.
+    Totals that differ follow: nodes, parameters, multiply-accumulates, peak memory at usual sizes, and operators.
 
     Exit codes: 0 no difference, 1 differences, 2 usage, 3 a file cannot be read.
     """

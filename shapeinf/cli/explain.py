@@ -43,7 +43,7 @@ NODE = "node:"
 @click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain, instead of the argument.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all axes by default.")
 @click.option(
-    "--all", "every", is_flag=True, help="List every step, also those that keep a size; JSON always has them."
+    "--all", "every", is_flag=True, help="List every step, including those that keep a size; JSON has all steps."
 )
 @model_options()
 @json_option

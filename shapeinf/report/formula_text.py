@@ -27,8 +27,8 @@ def formula_lines(formula: str, limit: int, unit: str = "") -> list[str]:
     names = (letter for letter in ascii_lowercase if letter not in taken)
     parts = _quotients(formula, names)
     short = _cut(_QUOTIENT.sub(lambda match: parts.get(match.group(), match.group()), formula), limit)
-    shown = set(_WORD.findall(short))
-    meanings = [f"{name} = {part[1:-1]}" for part, name in parts.items() if name in shown]
+    named = set(_WORD.findall(short))
+    meanings = [f"{name} = {part[1:-1]}" for part, name in parts.items() if name in named]
     return [short + unit, *([f"  {', '.join(meanings)}"] if meanings else [])]
 
 

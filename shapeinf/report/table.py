@@ -44,38 +44,38 @@ def table_lines(
     """
     cells = ([escape_unprintable(cell) for cell in row] for row in rows)
     natural = [display_width(column.heading) for column in columns]
-    kept: list[int] | None = None
+    listed: list[int] | None = None
     while chunk := list(islice(cells, MEASURED)):
         natural = [max(size, *map(display_width, cells)) for size, *cells in zip(natural, *chunk, strict=True)]
-        first = kept is None
-        if kept is None:
-            kept = _kept(natural, columns, chunk, width)
-        shown = [columns[k] for k in kept]
-        sizes = [natural[k] for k in kept]
+        first = listed is None
+        if listed is None:
+            listed = _listed_columns(natural, columns, chunk, width)
+        chosen = [columns[k] for k in listed]
+        sizes = [natural[k] for k in listed]
         if width is not None:
-            sizes = _fit(sizes, shown, width - 1)
+            sizes = _fit(sizes, chosen, width - 1)
         if first:
-            yield _line([column.heading for column in shown], sizes)
+            yield _line([column.heading for column in chosen], sizes)
             yield " " + rule * _total(sizes)
         for row in chunk:
-            yield from _lines([row[k] for k in kept], sizes, shown)
+            yield from _lines([row[k] for k in listed], sizes, chosen)
 
 
 def _total(sizes: Sequence[int]) -> int:
     return sum(sizes) + len(GAP) * (len(sizes) - 1)
 
 
-def _kept(
+def _listed_columns(
     natural: Sequence[int], columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None
 ) -> list[int]:
     """The numbers of the columns that are not omitted: all without a width."""
-    kept = list(range(len(columns)))
+    listed = list(range(len(columns)))
     if width is None:
-        return kept
-    kept = [k for k in kept if not columns[k].optional or any(row[k] for row in rows)]
-    if _total([natural[k] for k in kept]) <= width - 1:
-        return kept
-    return [k for k in kept if not columns[k].optional]
+        return listed
+    listed = [k for k in listed if not columns[k].optional or any(row[k] for row in rows)]
+    if _total([natural[k] for k in listed]) <= width - 1:
+        return listed
+    return [k for k in listed if not columns[k].optional]
 
 
 def _fit(natural: Sequence[int], columns: Sequence[Column], width: int) -> list[int]:
