@@ -10,12 +10,12 @@ import os
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 import attrs
 
 from shapeinf.api import infer
 from shapeinf.checks import check
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.declarations import only_compares_declarations
 from shapeinf.errors import ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats import FORMATS
@@ -53,7 +53,7 @@ class OpenedModel:
 
     path: str
     result: Result
-    diagnostics: list[Any]
+    diagnostics: list[Diagnostic]
     memory: Memory
 
 

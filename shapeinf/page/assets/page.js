@@ -169,11 +169,9 @@ class ModelPage {
   fail({ title, text, fatal, during }) {
     if (during === "start") return this.stop(text);
     if (fatal) this.startWorker();
-    if (during !== "save") showFailure(title, text);
-    else {
-      byId("save-copy").disabled = false;
-      showMessage(`${title}: ${text}`);
-    }
+    if (fatal || (during !== "save" && during !== "explain")) return showFailure(title, text);
+    if (during === "save") byId("save-copy").disabled = false;
+    showMessage(`${title}: ${text}`);
   }
 
   /** A request of the report, which is not trusted: it can ask for an explanation of a tensor by numbers, no more.
