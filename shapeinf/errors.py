@@ -584,10 +584,8 @@ class NotPickledError(ShapeInferenceError, AttributeError):
 
     def __init__(self, kind: str, name: str) -> None:
         """Store the fields."""
-        super().__init__(
-            f"this {kind} was pickled, and a pickle has no {name!r}: use it where the model was inferred, or infer the "
-            "model again"
-        )
+        again = "use it where the model was inferred, or infer the model again"
+        super().__init__(f"this {kind} was pickled, and a pickle has no {name!r}: {again}")
         self.kind = kind
         self.name = name
 

@@ -134,6 +134,23 @@ def test_the_frame_has_no_rights(page: OpenPage) -> None:
     back(page)
 
 
+def test_workers_reach_no_other_origin(page: OpenPage) -> None:
+    """The policy of the page holds in its workers too; an origin differs by its host here."""
+    other = page.server.address.replace("127.0.0.1", "localhost")
+    requests = len(page.server.requests)
+    outcomes = page.browser.wait_for(
+        """
+        const attempts = [`fetch("${arguments[0]}")`, `import("${arguments[0]}page.js")`];
+        const source = `Promise.allSettled([${attempts}]).then((all) => postMessage(all.map((one) => one.status)))`;
+        const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+        new Worker(address, { type: "module" }).onmessage = (event) => done(event.data);
+        """,
+        other,
+    )
+    assert outcomes == ["rejected", "rejected"] and len(page.server.requests) == requests
+    assert len(page.browser.messages) >= 2
+
+
 # -- nightly: large models, widths, colors, keys -----------------------------------------------------------------------
 
 
