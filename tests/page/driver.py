@@ -83,7 +83,7 @@ class OpenPage:
 
     def report_data(self) -> dict[str, Any]:
         """The data of the report in the frame."""
-        page = self.browser.run("return document.querySelector('iframe').srcdoc")
+        page = self.browser.run("return modelPage.html")
         text = page.split('id="data">', 1)[1].split("</script>", 1)[0]
         return dict(json.loads(text))
 
@@ -92,10 +92,20 @@ class OpenPage:
         driver = self.browser.driver
         driver.switch_to.frame(driver.find_element("css selector", "iframe"))
         try:
+            inner = self.wait_for_elements("iframe")
+            driver.switch_to.frame(inner[0])
             self.wait_live()
             return self.browser.run(script, *arguments)
         finally:
             driver.switch_to.default_content()
+
+    def wait_for_elements(self, selector: str) -> list[Any]:
+        """The elements of a CSS selector in the current frame, once there are some."""
+        end = time.monotonic() + PATIENCE
+        while not (elements := self.browser.driver.find_elements("css selector", selector)):
+            assert time.monotonic() < end, f"there is no {selector}"
+            time.sleep(0.05)
+        return list(elements)
 
     def wait_live(self) -> None:
         end = time.monotonic() + PATIENCE

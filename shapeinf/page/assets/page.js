@@ -15,8 +15,6 @@ class ModelPage {
     this.html = "";
     /** @type {any} */
     this.summary = null;
-    /** @type {HTMLIFrameElement | null} */
-    this.frame = null;
     this.listen();
   }
 
@@ -139,7 +137,7 @@ class ModelPage {
     } else if (kind === "progress") showProgress(message.phase, message.done, message.total);
     else if (kind === "models") this.chooseModel(message.models);
     else if (kind === "report") this.receiveReport(message);
-    else if (kind === "explained") this.frame?.contentWindow?.postMessage({ ...message, kind: "explanation" }, "*");
+    else if (kind === "explained") sendToReport({ ...message, kind: "explanation" });
     else if (kind === "saved") this.receiveCopy(message);
     else if (kind === "failure") this.fail(message);
   }
@@ -158,11 +156,7 @@ class ModelPage {
   receiveReport({ html, summary }) {
     this.html = html;
     this.summary = summary;
-    this.frame = showReport(html, summary);
-    this.frame.addEventListener("load", () => {
-      this.frame?.contentWindow?.postMessage({ kind: "explains" }, "*");
-      this.frame?.focus();
-    });
+    showReport(html, summary);
   }
 
   /** @param {any} message */
@@ -177,7 +171,11 @@ class ModelPage {
   /** A request of the report, which is not trusted: it can ask for an explanation of a tensor by numbers, no more.
    * @param {MessageEvent} event */
   receiveFromReport({ source, data }) {
-    if (!this.frame || source !== this.frame.contentWindow) return;
+    if (source !== byId("frame").contentWindow) return;
+    if (data?.kind === "shown" && document.body.dataset.state === "result") {
+      sendToReport({ kind: "explains" });
+      byId("frame").focus();
+    }
     if (data?.kind === "drag") document.body.classList.add("over");
     if (data?.kind !== "explain" || !Number.isInteger(data.tensor) || !Number.isInteger(data.axis)) return;
     this.worker?.postMessage({ kind: "explain", tensor: data.tensor, axis: data.axis });

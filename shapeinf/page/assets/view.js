@@ -27,7 +27,7 @@ function showSection(name) {
   document.body.dataset.state = name;
   byId("actions").hidden = name !== "result";
   byId("model").hidden = name === "start";
-  if (name !== "result") byId("frame").replaceChildren();
+  if (name !== "result") sendToReport({ kind: "show", html: "", title: "Report" });
   const heading = byId(`${name}-title`);
   if (heading) heading.focus();
 }
@@ -96,10 +96,15 @@ function showFailure(title, text) {
   showSection("failure");
 }
 
+/** Send a message to the frame of the report, which has no origin that it could be addressed by.
+ * @param {any} message */
+function sendToReport(message) {
+  byId("frame").contentWindow?.postMessage(message, "*");
+}
+
 /** Show a report in a frame that may run its own script, but has no origin, no storage, and no access to this page.
  * @param {string} html
- * @param {any} summary
- * @returns {HTMLIFrameElement} */
+ * @param {any} summary */
 function showReport(html, summary) {
   byId("model").textContent = summary.title;
   showMissing(summary.missing);
@@ -107,12 +112,7 @@ function showReport(html, summary) {
   save.disabled = summary.copy === null;
   save.title = summary.copy === null ? "Models of this format can be read, but not written" : summary.copy;
   showSection("result");
-  const frame = document.createElement("iframe");
-  frame.setAttribute("sandbox", "allow-scripts");
-  frame.title = `Report of ${summary.title}`;
-  frame.srcdoc = html;
-  byId("frame").replaceChildren(frame);
-  return frame;
+  sendToReport({ kind: "show", html, title: `Report of ${summary.title}` });
 }
 
 /** The packages that Python lacks here, and what they would add.
