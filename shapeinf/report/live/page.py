@@ -35,7 +35,7 @@ SCRIPTS = (
     "embedding.js",
     "page.js",
 )
-"""The scripts, in their order in the page."""
+"""The scripts that are the same for all models, in their order in the page."""
 
 MAX_ROWS = 300
 """Rows of a static table; the others are counted in one row."""
@@ -66,8 +66,8 @@ class StaticReport:
 
 def render_page(report: StaticReport) -> str:
     """The page as text."""
-    data = report.data.tables()
-    script = read_script()
+    data, evaluation = report.data.tables()
+    script = "\n".join([evaluation, *map(read_asset, SCRIPTS)])
     style = read_style()
     sections = (_requirements(report.data), _diagnostics(report.diagnostics), _unknowns(report.unknowns))
     return Template(read_asset("page.html")).substitute(
@@ -115,11 +115,6 @@ def read_asset(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-def read_script() -> str:
-    """The script of every report."""
-    return "\n".join(read_asset(name) for name in SCRIPTS)
-
-
 def read_style() -> str:
     """The style of every report."""
     return read_asset("colors.css") + read_asset("page.css")
@@ -128,13 +123,12 @@ def read_style() -> str:
 def _policy(script: str, style: str) -> str:
     """Only this script and this style; nothing from a network."""
     return (
-        f"default-src 'none'; script-src '{policy_digest(script)}'; style-src '{policy_digest(style)}'; "
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def policy_digest(text: str) -> str:
-    """The source of a content security policy that allows exactly this script or style."""
+def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
