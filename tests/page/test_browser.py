@@ -80,8 +80,9 @@ def check_example(page: OpenPage, name: str, folder: Path) -> None:
     assert page.open(target, folder=source.is_dir()) == "result", page.text("failure-text")
     assert page.text("model") == name
     result = infer_shapes(source)
-    data, own = page.report_data(), LiveData(LiveSource(result, result.memory(), {})).tables()
-    for key in ("dims", "shapes", "tensors", "types", "texts", "amounts", "program", "timeline", "cost"):
+    data, (own, evaluation) = page.report_data(), LiveData(LiveSource(result, result.memory(), {})).tables()
+    assert page.browser.run("return modelPage.html.includes(arguments[0])", evaluation)
+    for key in ("dims", "shapes", "tensors", "types", "texts", "amounts", "timeline", "cost"):
         assert data[key] == own[key] or data[key] == [*map(list, own[key])], key
     tensor = next(iter(result.outputs))
     assert page.explain(tensor, 0)[0] == result.explain(tensor, 0)[0].replace(f"{EXAMPLES}/", "")
