@@ -281,7 +281,7 @@ def test_keys_alone(page: OpenPage) -> None:
     page.browser.press(TAB)
     assert page.browser.run(focus) == "choose-folder"
     assert page.open(EXAMPLES / "convnet.onnx") == "result"
-    page.wait(lambda: page.browser.run(focus) == "IFRAME")
+    page.wait(lambda: page.browser.run(focus) == "frame")
     page.browser.run("document.getElementById('again').focus()")
     page.browser.press(ENTER)
     assert page.state == "start"
