@@ -68,6 +68,7 @@ ORDER = (
     "compat",
     "report",
     "scan",
+    "page",
     "cli",
     "__main__",
 )
