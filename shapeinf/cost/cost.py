@@ -11,6 +11,7 @@ from shapeinf.cost.pickled import PickledCost, cost_html, cost_text
 from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted
 from shapeinf.cost.walk import count
 from shapeinf.engine.cases import Cases
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import as_sizes
@@ -69,7 +70,8 @@ class Cost:
     @cached_property
     def table(self) -> CostTable:
         """The costs of all nodes."""
-        return count(self.inference)
+        with pause_garbage_collection():
+            return count(self.inference)
 
     @property
     def nodes(self) -> tuple[NodeCost, ...]:
