@@ -69,7 +69,8 @@ class Amounts:
 
 FIELDS = ("macs", "operations", "bytes_read", "bytes_written", "parameters")
 """The amounts from which all others are computed."""
-_values = attrgetter(*FIELDS)
+values_of = attrgetter(*FIELDS)
+"""These amounts of some nodes, as a tuple."""
 
 
 def sum_amounts(items: Iterable[Amounts]) -> Amounts:
@@ -79,7 +80,7 @@ def sum_amounts(items: Iterable[Amounts]) -> Amounts:
     9
     """
     sums: dict[str, Counter[DimSize]] = {name: Counter() for name in FIELDS}
-    for values, count in Counter(map(_values, items)).items():
+    for values, count in Counter(map(values_of, items)).items():
         for name, value in zip(FIELDS, values, strict=True):
             sums[name][value] += count
     return Amounts(**{name: add_multiples(counts) for name, counts in sums.items()})
