@@ -12,6 +12,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import type_in
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dimension, DimSize
+from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.sizes import size_of, too_long
@@ -47,8 +48,9 @@ class NodeCosts:
 
     def cost_of(self, run: Inference, step: NodeStep) -> RunCost:
         """The cost of a node in a run of its graph."""
-        canonical, number = run.table.canonical.__getitem__, run.numbers.__getitem__  # 0 for an absent value
-        inputs, outputs = [*map(canonical, map(number, step.arguments))], [*map(canonical, map(number, step.outputs))]
+        canonical, numbers = run.table.canonical, run.numbers
+        inputs = [0 if slot == MISSING else canonical[numbers[slot]] for slot in step.arguments]
+        outputs = [0 if slot == UNUSED else canonical[numbers[slot]] for slot in step.outputs]
         key = (step.operation, id(run.undone), *inputs, -1, *outputs)
         cost = self._done.get(key)
         if cost is None:
