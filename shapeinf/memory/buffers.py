@@ -184,7 +184,8 @@ class TimelineBuilder:
     def _buffer(self, liveness: Liveness, members: list[LiveRange]) -> Buffer:
         first, end = members[0], len(liveness.points)
         size, dtype, shape = self._content(first)
-        values, role, last = (first.name,), first.role, first.last
+        values: tuple[str, ...] = (first.name,)
+        role, last = first.role, first.last
         if len(members) > 1:
             values = tuple([member.name for member in members])
             role, last = _main_member(members).role, max([member.last for member in members])

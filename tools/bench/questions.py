@@ -2,7 +2,8 @@
 
     python tools/bench/questions.py models/deep/*.onnx [--repeats 5] [--save-figures]
 
-All run in one process, in turns, on the result of a new inference; medians of CPU time.
+All run in one process, in turns, each question on the result of a new inference; the least CPU time of several
+runs, since full collections of garbage fall into some of them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -49,7 +49,7 @@ QUESTIONS: dict[str, Callable[[Result], object]] = {
 
 
 def measure(path: Path, repeats: int) -> Row:
-    """Medians of the seconds of the inference of a model, and of each question about a new result; prints a line."""
+    """The least seconds of the inference of a model, and of each question about a new result; prints a line."""
     times: dict[str, list[float]] = {}
     for turn in range(repeats + 1):
         for name, question in QUESTIONS.items():
@@ -62,7 +62,7 @@ def measure(path: Path, repeats: int) -> Row:
             if turn:  # the first one imports what the questions need
                 times.setdefault("inference", []).append(middle - start)
                 times.setdefault(name, []).append(end - middle)
-    seconds = {name: round(statistics.median(runs), 4) for name, runs in times.items()}
+    seconds = {name: round(min(runs), 4) for name, runs in times.items()}
     nodes = len(infer_shapes(path).graph.nodes)
     ratios = [f"{name} {seconds[name] / seconds['inference']:.1f}x" for name in QUESTIONS]
     print(f"{path.stem:20} {seconds['inference'] * 1e3:6.0f} ms  {', '.join(ratios)}")
