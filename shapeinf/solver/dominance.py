@@ -80,7 +80,7 @@ def _compare_by_isl(
     store: ConstraintStore, dims: Sequence[DimSize], candidates: list[int], proofs: int, budget: Budget
 ) -> list[int]:
     """Compare by isl the pairs that no sample point refutes, the smallest dims first."""
-    from shapeinf.solver.integer_sets import proves_le
+    from shapeinf.solver.integer_sets import decide_le
 
     symbolic = [d for d in (dims[i] for i in candidates) if isinstance(d, Dimension)]
     points = sample_points(store, {s for d in symbolic for s in d.symbols()}, budget)
@@ -99,7 +99,7 @@ def _compare_by_isl(
                 continue
             if other != index and all(a <= b for a, b in zip(values[index], values[other], strict=True)):
                 proofs -= 1
-                if proves_le(store, dims[index], dims[other], budget):
+                if decide_le(store, dims[index], dims[other], budget).value:
                     undominated.remove(index)
                     break
     return undominated

@@ -56,14 +56,6 @@ def decide_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | N
     return _decide(store, store.canon(b - a), ">= 0", "< 0", budget or Budget())
 
 
-def proves_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget) -> bool:
-    """Whether `a <= b` is proved; half of the work of `decide_le`, which also looks for a proof that it never holds."""
-    known = store.prove_le(a, b)
-    if known is not None:
-        return known
-    return _decide(store, store.canon(b - a), ">= 0", "< 0", budget, (True,)).value is True
-
-
 def decide_ne(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | None = None) -> Verdict:
     """Whether `a != b` under all constraints."""
     known = store.prove_ne(a, b)
@@ -170,24 +162,14 @@ def _is_symbol(store: ConstraintStore, monomial: Monomial) -> bool:
     return isinstance(store.scope.atoms[monomial[0]], Symbol)
 
 
-def _decide(
-    store: ConstraintStore,
-    e: DimSize,
-    holds: str,
-    fails: str,
-    budget: Budget,
-    answers: tuple[bool, ...] = (True, False),
-) -> Verdict:
-    """A relation of `e` to 0: True when the constraints exclude its negation, False when they exclude the relation.
-
-    Only these `answers` are looked for.
-    """
+def _decide(store: ConstraintStore, e: DimSize, holds: str, fails: str, budget: Budget) -> Verdict:
+    """A relation of `e` to 0: True when the constraints exclude its negation, False when they exclude the relation."""
     writer = _ParameterText(store, budget)
     try:
         text = writer.dim(e)
         known = writer.constraints(e)
-        for value in answers:
-            constraints = [*known, _relation(text, fails if value else holds)]
+        for value, relation in ((True, fails), (False, holds)):
+            constraints = [*known, _relation(text, relation)]
             size = writer.size(constraints)
             if run_isl(budget, MAX_OPERATIONS, size, lambda context: _is_empty(context, writer, constraints)):  # noqa: B023
                 return Verdict(value, "isl")
