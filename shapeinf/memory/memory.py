@@ -10,6 +10,7 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.cases import Cases
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension, DimSize
@@ -79,7 +80,11 @@ class Memory:
             raise UnknownNameError("order", order, ORDERS)
         self._begin(inference, work)
         self._options = _Options(order, aliases, in_place, layouts)
-        assignment = None if layouts is None else LayoutAssignment(layouts)
+        with pause_garbage_collection():
+            self._build_timeline(order, None if layouts is None else LayoutAssignment(layouts))
+
+    def _build_timeline(self, order: Order, assignment: LayoutAssignment | None) -> None:
+        inference, aliases, in_place = self.inference, self._options.aliases, self._options.in_place
         builder = TimelineBuilder(inference, aliases=aliases, in_place=in_place, layouts=assignment)
         liveness = flatten(inference)
         if assignment is not None:

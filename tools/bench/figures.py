@@ -154,6 +154,18 @@ def install_table(figures: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def questions_table(figures: dict[str, Any]) -> str:
+    """What the questions about large models take, in multiples of the inference."""
+    rows = figures.get("questions, pure Python", {"rows": ()})["rows"]
+    names = [name for name in rows[0]["seconds"] if name != "inference"] if rows else []
+    lines = [_cells("model", "nodes", "inference", *names), _cells(*["---"] * (3 + len(names)))]
+    for row in rows:
+        seconds = row["seconds"]
+        ratios = [f"{seconds[name] / seconds['inference']:.1f}x" for name in names]
+        lines.append(_cells(row["name"], f"{row['nodes']:,}", f"{seconds['inference'] * 1e3:.0f} ms", *ratios))
+    return "\n".join(lines)
+
+
 def _cells(*texts: str) -> str:
     return "| " + " | ".join(texts) + " |"
 
@@ -165,6 +177,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "cold": cold_table,
     "large": large_table,
     "install": install_table,
+    "questions": questions_table,
 }
 
 
