@@ -19,7 +19,7 @@ MAX_STEPS = 500_000
 class IslLimitReached(Exception):  # noqa: N818  (internal, no error)
     """isl needs more operations than it is allowed.
 
-    Internal: caught in `solver.polytopes` and `solver.integer_sets`.
+    Internal: caught in `solver.polytopes` and `solver.isl_sets`.
     """
 
 

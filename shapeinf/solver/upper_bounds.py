@@ -115,7 +115,7 @@ def largest_bound(
 
 def narrow_ranges(store: ConstraintStore, dims: Iterable[DimSize], budget: Budget) -> None:
     """Add the ranges of the symbols of dims that follow from all constraints together. Raises Contradiction."""
-    from shapeinf.solver.polytopes import Infeasible, value_range
+    from shapeinf.solver.integer_sets import Infeasible, value_range
 
     if next(store.pending(), None) is None:
         return

@@ -1,0 +1,39 @@
+"""Periods of quasi-affine dims: a floor of `a*x + b` over `c` grows by `a` whenever `x` grows by `c`."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from shapeinf.expr.atoms import Floor, Maximum
+from shapeinf.expr.dimension import DimSize
+
+
+def find_period(d: DimSize, known: dict[int, int] | None = None) -> int:
+    """The number of steps after which a quasi-affine function of one symbol has grown by a constant; 0 for others.
+
+    A maximum of such functions has grown by the constant of one of them. `known` has the periods of atoms.
+
+    >>> from shapeinf.expr import Scope
+    >>> h = Scope().symbol("H")
+    >>> find_period(2 * (h // 6) + ((h // 4) + h) // 5), find_period(h * h)
+    (60, 0)
+    """
+    if isinstance(d, int):
+        return 1
+    period, known = 1, {} if known is None else known
+    for monomial, _ in d.terms:
+        if len(monomial) > 1:
+            return 0
+        for number in monomial:
+            if number not in known:
+                known[number] = _atom_period(d.scope.atoms[number], known)
+            period = lcm(period, known[number])
+    return period
+
+
+def _atom_period(atom: object, known: dict[int, int]) -> int:
+    if isinstance(atom, Maximum):
+        return lcm(*[find_period(arg, known) for arg in atom.args])
+    if isinstance(atom, Floor):
+        return atom.denominator * find_period(atom.numerator, known) if isinstance(atom.denominator, int) else 0
+    return 1

@@ -1,0 +1,140 @@
+"""Questions about the integers for which conditions hold, without isl: by residues and by elimination.
+
+A condition is a group of clauses, one of which has to hold; the bounds of symbols in a store hold, too. Conditions on
+one symbol are solved by `residues`, those that connect several symbols by `linear_systems`, where a floor and a maximum
+are variables of their own, and so is a product, without the conditions on its factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from shapeinf.constraints.records import Clause
+from shapeinf.constraints.store import ConstraintStore
+from shapeinf.expr.atoms import Floor, Maximum, Symbol
+from shapeinf.expr.dimension import Dimension, DimSize, Monomial, terms_of
+from shapeinf.expr.interval import Bound
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.linear_systems import CONSTANT, Row, Steps, System, UndecidedError, combine, has_point
+from shapeinf.solver.residues import Group, Residues, solve
+
+FAR = 1 << 64
+"""A symbol that can be this large counts as unbounded."""
+
+
+class Conditions:
+    """Conditions that share symbols with each other, directly or through others."""
+
+    def __init__(self, store: ConstraintStore, groups: Sequence[Group], budget: Budget) -> None:
+        self.store = store
+        self.symbols = _symbols(groups)
+        self._budget = budget
+        known = (store.congruences.find(symbol) for symbol in sorted(self.symbols, key=str))
+        congruences = ((Clause((c.symbol - c.rest) % c.modulus, True),) for c in known if c is not None)
+        self._groups = [*groups, *congruences]
+
+    def hold(self, *more: Clause, exactly: bool = False) -> bool:
+        """Whether integers satisfy the conditions and further clauses on their symbols. Raises UndecidedError.
+
+        Unless `exactly`, a product counts as a variable of its own.
+        """
+        if len(self.symbols) == 1:
+            solved = self.residues(*self.symbols, more=more)
+            if solved is not None:
+                return bool(solved)
+        writer = _SystemWriter(self.store)
+        for group in (*self._groups, *((clause,) for clause in more)):
+            writer.add(group)
+        answer = has_point(writer.system, Steps(self._budget))
+        if answer is None or (answer and exactly and writer.has_product):
+            raise UndecidedError
+        return answer
+
+    def residues(
+        self, symbol: Dimension, low: Bound = -inf, high: Bound = inf, more: Sequence[Clause] = ()
+    ) -> Residues | None:
+        """The values of the only symbol, in a range; None where there are others, and where they are not decided."""
+        least, most = self.store.bounds(symbol)
+        groups = [*self._groups, *((clause,) for clause in more)]
+        bounds = max(low, least), min(high, most)
+        return solve(groups, symbol, bounds, self._budget) if self.symbols <= {symbol} else None
+
+    def values(self, symbol: Dimension, low: int, high: int) -> list[int]:
+        """The values of a symbol in a range for which the conditions hold. Raises UndecidedError."""
+        solved = self.residues(symbol, low, high)
+        if solved is not None:
+            return solved.values(low, high)
+        return [v for v in range(low, high + 1) if self.hold(Clause(symbol - v, True), exactly=True)]
+
+    def ends(self, symbol: Dimension) -> tuple[Bound, Bound] | None:
+        """The least and the greatest value of a symbol; None for no value at all. Raises UndecidedError."""
+        solved = self.residues(symbol)
+        if solved is not None:
+            return (solved.least, solved.greatest) if solved else None
+        low, high = self.store.bounds(symbol)
+        below, above = symbol - max(low, -FAR), symbol - min(high, FAR)
+        if not self.hold(Clause(-below, False)) or not self.hold(Clause(above, False)):
+            raise UndecidedError
+        return low, high
+
+
+def connected(store: ConstraintStore, groups: Sequence[Group], budget: Budget) -> list[Conditions]:
+    """The conditions in parts that share no symbol. Raises UndecidedError past the budget."""
+    if not budget.take(len(groups) ** 2 // 4):
+        raise UndecidedError
+    parts: list[tuple[set[Dimension], list[Group]]] = []
+    for group in groups:
+        joined, symbols = [group], _symbols([group])
+        for part in [part for part in parts if not part[0].isdisjoint(symbols)]:
+            parts.remove(part)
+            joined, symbols = part[1] + joined, part[0] | symbols
+        parts.append((symbols, joined))
+    return [Conditions(store, joined, budget) for _, joined in parts]
+
+
+def _symbols(groups: Sequence[Group]) -> set[Dimension]:
+    dims = (clause.expression for group in groups for clause in group)
+    return {symbol for d in dims if isinstance(d, Dimension) for symbol in d.symbols()}
+
+
+class _SystemWriter:
+    """Writes conditions as a linear system; of each atom and product with the conditions that define or bound it."""
+
+    def __init__(self, store: ConstraintStore) -> None:
+        self.store = store
+        self.system = System()
+        self.has_product = False
+        self.numbers: dict[Monomial, int] = {}
+
+    def add(self, group: Group) -> None:
+        """Add a condition."""
+        parts = [System(*(([row], []) if c.zero else ([], [row]))) for c in group for row in [self._row(c.expression)]]
+        if len(parts) > 1:
+            self.system.disjunctions.append(parts)
+        else:
+            self.system.equal += parts[0].equal
+            self.system.at_least += parts[0].at_least
+
+    def _row(self, d: DimSize) -> Row:
+        return {self._variable(monomial): c for monomial, c in terms_of(self.store.scope, d)}
+
+    def _variable(self, monomial: Monomial) -> int:
+        if not monomial:
+            return CONSTANT
+        if monomial not in self.numbers:
+            number = self.numbers[monomial] = len(self.numbers) + 1
+            atom = self.store.scope.only_atom(monomial)
+            if isinstance(atom, Floor) and isinstance(atom.denominator, int) and atom.denominator > 0:
+                rest = combine(1, self._row(atom.numerator), -atom.denominator, {number: 1})
+                self.system.at_least += [rest, combine(-1, rest, atom.denominator - 1, {CONSTANT: 1})]
+            elif isinstance(atom, Maximum):
+                excess = [combine(-1, self._row(arg), 1, {number: 1}) for arg in atom.args]
+                self.system.at_least += excess
+                self.system.disjunctions.append([System([row]) for row in excess])
+            else:
+                self.has_product = self.has_product or not isinstance(atom, Symbol)
+                low, high = self.store.bounds(self.store.scope.monomial_dim(monomial))
+                self.system.at_least += [{number: 1, CONSTANT: -int(low)}] if low > -inf else []
+                self.system.at_least += [{number: -1, CONSTANT: int(high)}] if high < inf else []
+        return self.numbers[monomial]
