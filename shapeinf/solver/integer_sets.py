@@ -11,7 +11,7 @@ wrong.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import attrs
 
@@ -23,9 +23,6 @@ from shapeinf.solver.budget import Budget
 from shapeinf.solver.linear_systems import UndecidedError
 from shapeinf.solver.quasi_affine import Conditions, connected
 from shapeinf.solver.residues import Group
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 ProofEngine = Literal["interval", "residues", "isl"]
 Ends = tuple["int | None", "int | None"]
@@ -41,19 +38,6 @@ class Verdict:
 
 class Infeasible(Exception):  # noqa: N818  (internal, no error)
     """No sizes satisfy all constraints. Internal: caught in `solver.upper_bounds`."""
-
-
-def load_isl(name: Literal["isl_sets", "polytopes"]) -> ModuleType | None:
-    """The module of the questions to isl; None where isl is not installed. Loading isl takes tens of milliseconds."""
-    try:
-        if name == "isl_sets":
-            from shapeinf.solver import isl_sets
-
-            return isl_sets
-        from shapeinf.solver import polytopes
-    except ImportError:
-        return None
-    return polytopes
 
 
 def decide_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | None = None) -> Verdict:
@@ -94,8 +78,9 @@ def _decide(store: ConstraintStore, e: DimSize, relation: Literal[">= 0", "!= 0"
             if not Conditions(store, [*known, negation], budget).hold():
                 return Verdict(value, "residues")
     except UndecidedError:
-        isl = load_isl("isl_sets")
-        return Verdict(None, "interval") if isl is None else isl.decide(store, e, relation, budget)
+        from shapeinf.solver import isl_sets
+
+        return isl_sets.decide(store, e, relation, budget)
     return Verdict(None, "residues")
 
 
@@ -118,8 +103,9 @@ def possible_values(
     try:
         return _possible_values(store, symbol, low, high, budget)
     except UndecidedError:
-        isl = load_isl("isl_sets")
-        return None if isl is None else isl.possible_values(store, symbol, low, high, budget)
+        from shapeinf.solver import isl_sets
+
+        return isl_sets.possible_values(store, symbol, low, high, budget)
 
 
 def _possible_values(store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget) -> list[int]:
@@ -157,8 +143,9 @@ def solution_interval(
     solved = Conditions(store, [clauses], budget).residues(symbol) if clauses else None
     if solved is not None:
         return solved.interval
-    isl = load_isl("isl_sets")
-    return None if isl is None else isl.solution_interval(store, symbol, constraint, budget)
+    from shapeinf.solver import isl_sets
+
+    return isl_sets.solution_interval(store, symbol, constraint, budget)
 
 
 def value_range(store: ConstraintStore, symbol: Dimension, budget: Budget | None = None) -> Ends | None:
@@ -182,8 +169,9 @@ def value_range(store: ConstraintStore, symbol: Dimension, budget: Budget | None
     try:
         ends = part.ends(symbol)
     except UndecidedError:
-        isl = load_isl("polytopes")
-        return None if isl is None else isl.value_range(store, symbol, budget)
+        from shapeinf.solver import polytopes
+
+        return polytopes.value_range(store, symbol, budget)
     if ends is None:
         raise Infeasible
     interval = as_interval(ends)

@@ -1,4 +1,7 @@
-"""Queries to isl under a limit. Import this on the first query: loading isl takes tens of milliseconds."""
+"""Queries to isl, an optional package, under a limit; without it, each query ends as one that reaches its limit.
+
+Import this on the first query: loading isl takes tens of milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
-import islpy as isl
-
 from shapeinf.solver.budget import Budget
+
+try:
+    import islpy as isl
+except ImportError:
+    isl = None
+
+ISL_INSTALLED = isl is not None
+"""Whether isl is installed: `pip install 'shapeinf[proofs]'`."""
 
 Answer = TypeVar("Answer")
 
@@ -24,11 +33,14 @@ class IslLimitReached(Exception):  # noqa: N818  (internal, no error)
 
 
 def run_isl(budget: Budget, operations: int, size: int, query: Callable[[Any], Answer]) -> Answer:
-    """The answer of isl within this number of its operations; raises IslLimitReached.
+    """The answer of isl within this number of its operations; raises IslLimitReached, also where it is not installed.
 
     An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. isl does not report
     how many operations it used: the query runs with few first, then with more.
     """
+    if not ISL_INSTALLED:
+        budget.needs_isl = True
+        raise IslLimitReached
     cost = 1 + size * size // 100
     limit = min(operations, MAX_STEPS // cost)
     for share in (25, 5, 1):

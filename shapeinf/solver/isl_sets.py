@@ -1,4 +1,4 @@
-"""The questions of `integer_sets` as isl answers them: it must be installed, and loading it takes tens of milliseconds.
+"""The questions of `integer_sets` as isl answers them; loading it takes tens of milliseconds.
 
 isl runs under an operation limit and on the budget of the query; past these, and for an expression that it cannot
 represent, it does not decide.
@@ -10,15 +10,13 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any, Literal
 
-import islpy as isl
-
 from shapeinf.constraints.records import Constraint
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Monomial
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.integer_sets import Verdict
-from shapeinf.solver.isl import IslLimitReached, number, run_isl
+from shapeinf.solver.isl import IslLimitReached, isl, number, run_isl
 
 MAX_OPERATIONS = 50_000
 """Limit of isl's own operation count for one query."""

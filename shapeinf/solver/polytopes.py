@@ -17,7 +17,6 @@ from math import floor, inf
 from typing import Any
 
 import attrs
-import islpy as isl
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
@@ -25,7 +24,7 @@ from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.integer_sets import Infeasible
-from shapeinf.solver.isl import IslLimitReached, number, run_isl
+from shapeinf.solver.isl import IslLimitReached, isl, number, run_isl
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 MAX_OPERATIONS = 300_000

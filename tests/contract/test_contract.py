@@ -216,7 +216,7 @@ SOLVED = [
 def test_solve(text, name, values, pieces):
     legal = contract(text).solve(name, values)
     assert list(legal.pieces) == pieces
-    assert legal.engine == "isl"
+    assert legal.engine == "solved"
 
 
 BRANCH = """g (bool flag, float[batch, 6] x) => (float[n, m] y)

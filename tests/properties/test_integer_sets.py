@@ -1,4 +1,4 @@
-"""isl's proofs: sound on random constraints, and decisive where intervals are not."""
+"""Proofs about integer points: sound on random constraints, decisive where intervals are not, with and without isl."""
 
 import pytest
 from hypothesis import given
@@ -6,8 +6,9 @@ from hypothesis import given
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
 from shapeinf.expr import Scope, evaluate, parse_dim
-from shapeinf.solver import integer_sets
-from shapeinf.solver.integer_sets import Verdict, decide_le, decide_ne
+from shapeinf.solver import isl, polytopes
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.integer_sets import Verdict, decide_le, decide_ne, value_range
 
 from .test_constraints import EQUATIONS, TERMS, models, store_of
 
@@ -43,15 +44,39 @@ def test_divisibility_through_nested_floors():
     assert decide_ne(store, h, 8) == Verdict(None, "residues")
 
 
-def test_isl_does_not_run_where_intervals_decide():
+def test_nothing_is_solved_where_intervals_decide():
     store, h = unet()
     assert decide_le(store, 1, h) == Verdict(True, "interval")
 
 
-def test_past_the_operation_limit_the_interval_answer_stands(monkeypatch):
-    store, h = unet()
-    monkeypatch.setattr(integer_sets, "MAX_OPERATIONS", 1)
-    assert decide_le(store, h % 4, 0) == Verdict(None, "interval")
+def long_period():
+    """Windows of a large stride whose numbers must agree: no size below 99,992 is legal."""
+    store = ConstraintStore(Scope())
+    h = store.scope.symbol("H")
+    store.add_equal(2 * ((h + 199981) // 199982), (h + 99990) // 99991, Source("concat", "axis 2 must be equal"))
+    return store, h
+
+
+def test_isl_decides_what_is_left_open():
+    pytest.importorskip("islpy", reason="isl is not installed")
+    store, h = long_period()
+    budget = Budget()
+    assert value_range(store, h, budget) == (99_992, None)
+    assert not budget.needs_isl
+
+
+def test_without_isl_an_open_question_says_so(monkeypatch):
+    store, h = long_period()
+    monkeypatch.setattr(isl, "ISL_INSTALLED", False)
+    budget = Budget()
+    assert value_range(store, h, budget) is None
+    assert budget.needs_isl
+
+
+def test_past_the_operation_limit_a_question_stays_open(monkeypatch):
+    store, h = long_period()
+    monkeypatch.setattr(polytopes, "MAX_OPERATIONS", 1)
+    assert value_range(store, h) is None
 
 
 @pytest.mark.parametrize(("bound", "value"), [(4096, True), (4095, None), (4097, True)])

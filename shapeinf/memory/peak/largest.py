@@ -66,8 +66,9 @@ class LargestSearch:
         return self._search_sizes(limit)
 
     def _result(self, limit: int, value: int | None, size: int | None = None, proven: bool = True) -> Largest:
-        cut = self.work.cut
-        return Largest(self.name, value, limit, size, proven=proven and not cut, at_least=self.at_least, cut=cut)
+        cut, needs_isl = self.work.cut, self.work.needs_isl
+        proven = proven and not cut and not needs_isl
+        return Largest(self.name, value, limit, size, False, proven, self.at_least, cut, needs_isl)
 
     # -- where the peak is monotone ----------------------------------------------------------------------------------
 
