@@ -242,11 +242,11 @@ class Contract:
         symbol = self._symbol(name)
         if not sizes or self._schema_violations or certain_violations(self._inference):
             return LegalSizes(name, (), "evaluation")
-        values = possible_values(self._inference.store, symbol, sizes[0], sizes[-1], budget)
+        values = possible_values(self._inference.store, symbol, sizes, budget)
         needs_isl = budget.needs_isl
         runs = _SizeRuns(self, name, budget)
         if values is not None:
-            solved = LegalSizes(name, tuple(sorted(set(values).intersection(sizes))), "solved")
+            solved = LegalSizes(name, tuple(values), "solved")
             if all(runs.succeeds(v) is (v in solved.values) for v in probe_sizes(solved, sizes)):
                 return solved
         answers = [(v, runs.succeeds(v)) for v in sizes]

@@ -11,6 +11,7 @@ wrong.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import attrs
@@ -85,9 +86,9 @@ def _decide(store: ConstraintStore, e: DimSize, relation: Literal[">= 0", "!= 0"
 
 
 def possible_values(
-    store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget | None = None
+    store: ConstraintStore, symbol: Dimension, sizes: Sequence[int], budget: Budget | None = None
 ) -> list[int] | None:
-    """The values of a symbol in `low..high` that all constraints allow for some values of the other symbols.
+    """Those of the sorted sizes of a symbol that all constraints allow for some values of the other symbols.
 
     None where not all constraints can be represented exactly (a product of symbols, a condition in words), or in time.
 
@@ -96,19 +97,19 @@ def possible_values(
     >>> store = ConstraintStore(Scope())
     >>> h = store.scope.symbol("H")
     >>> _ = store.add_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
-    >>> possible_values(store, h, 1, 128)
+    >>> possible_values(store, h, range(1, 129))
     [32, 64, 96, 128]
     """
     budget = budget or Budget()
     try:
-        return _possible_values(store, symbol, low, high, budget)
+        return _possible_values(store, symbol, sizes, budget)
     except UndecidedError:
         from shapeinf.solver import isl_sets
 
-        return isl_sets.possible_values(store, symbol, low, high, budget)
+        return isl_sets.possible_values(store, symbol, sizes, budget)
 
 
-def _possible_values(store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget) -> list[int]:
+def _possible_values(store: ConstraintStore, symbol: Dimension, sizes: Sequence[int], budget: Budget) -> list[int]:
     groups: list[Group] = [c.clauses_in(store.canon) for c in store.pending()]
     form = store.canon(symbol)
     groups += [(Clause(symbol - form, True),)] if form is not symbol else []
@@ -120,7 +121,7 @@ def _possible_values(store: ConstraintStore, symbol: Dimension, low: int, high: 
             own = part
         elif not part.hold(exactly=True):
             return []
-    return own.values(symbol, low, high)
+    return own.select(symbol, sizes)
 
 
 def solution_interval(

@@ -6,7 +6,7 @@ represent, it does not decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any, Literal
 
@@ -41,10 +41,12 @@ def decide(store: ConstraintStore, e: DimSize, relation: Literal[">= 0", "!= 0"]
     return Verdict(None, "isl")
 
 
-def possible_values(store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget) -> list[int] | None:
+def possible_values(
+    store: ConstraintStore, symbol: Dimension, sizes: Sequence[int], budget: Budget
+) -> list[int] | None:
     """See `integer_sets.possible_values`."""
     try:
-        writer, constraints = _all_constraints(store, symbol, low, high, budget)
+        writer, constraints = _all_constraints(store, symbol, sizes[0], sizes[-1], budget)
         (name, *others) = writer.names.values()
         body = " and ".join(constraints)
         quantified = f"exists ({', '.join(others)}: {body})" if others else body
@@ -52,7 +54,7 @@ def possible_values(store: ConstraintStore, symbol: Dimension, low: int, high: i
         def values(context: Any) -> list[int]:
             points: list[Any] = []
             isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}").foreach_point(points.append)
-            return sorted(map(_coordinate, points))
+            return sorted(set(map(_coordinate, points)).intersection(sizes))
 
         return run_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
     except IslLimitReached:

@@ -50,6 +50,10 @@ class System:
     at_least: list[Row] = attrs.field(factory=list)
     disjunctions: list[list[System]] = attrs.field(factory=list)
 
+    def joined(self, part: System) -> System:
+        """The system with the rows of a part without disjunctions."""
+        return System(self.equal + part.equal, self.at_least + part.at_least, self.disjunctions)
+
 
 def has_point(system: System, steps: Steps) -> bool | None:
     """Whether integers satisfy a system; None where elimination does not decide it. Raises UndecidedError.
@@ -62,10 +66,10 @@ def has_point(system: System, steps: Steps) -> bool | None:
     answer = _has_point(system.equal, system.at_least, steps)
     if answer is False or not system.disjunctions:
         return answer
+    others = System(system.equal, system.at_least, system.disjunctions[1:])
     answers = []
     for part in system.disjunctions[0]:
-        others = [*part.disjunctions, *system.disjunctions[1:]]
-        answers.append(has_point(System(system.equal + part.equal, system.at_least + part.at_least, others), steps))
+        answers.append(has_point(others.joined(part), steps))
         if answers[-1]:
             return True
     return None if None in answers else False

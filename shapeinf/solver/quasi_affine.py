@@ -8,6 +8,7 @@ are variables of their own, and so is a product, without the conditions on its f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import inf
 
 from shapeinf.constraints.records import Clause
@@ -19,6 +20,8 @@ from shapeinf.solver.budget import Budget
 from shapeinf.solver.linear_systems import CONSTANT, Row, Steps, System, UndecidedError, combine, has_point
 from shapeinf.solver.residues import Group, Residues, solve
 
+MAX_TRIED = 1024
+"""Sizes of one symbol that are tried one by one, where others are connected with it."""
 FAR = 1 << 64
 """A symbol that can be this large counts as unbounded."""
 
@@ -33,6 +36,7 @@ class Conditions:
         known = (store.congruences.find(symbol) for symbol in sorted(self.symbols, key=str))
         congruences = ((Clause((c.symbol - c.rest) % c.modulus, True),) for c in known if c is not None)
         self._groups = [*groups, *congruences]
+        self._writer: _SystemWriter | None = None
 
     def hold(self, *more: Clause, exactly: bool = False) -> bool:
         """Whether integers satisfy the conditions and further clauses on their symbols. Raises UndecidedError.
@@ -43,11 +47,10 @@ class Conditions:
             solved = self.residues(*self.symbols, more=more)
             if solved is not None:
                 return bool(solved)
-        writer = _SystemWriter(self.store)
-        for group in (*self._groups, *((clause,) for clause in more)):
-            writer.add(group)
-        answer = has_point(writer.system, Steps(self._budget))
-        if answer is None or (answer and exactly and writer.has_product):
+        if self._writer is None:
+            self._writer = _SystemWriter(self.store, self._groups)
+        answer = has_point(self._writer.system_with(more), Steps(self._budget))
+        if answer is None or (answer and exactly and self._writer.has_product):
             raise UndecidedError
         return answer
 
@@ -60,12 +63,14 @@ class Conditions:
         bounds = max(low, least), min(high, most)
         return solve(groups, symbol, bounds, self._budget) if self.symbols <= {symbol} else None
 
-    def values(self, symbol: Dimension, low: int, high: int) -> list[int]:
-        """The values of a symbol in a range for which the conditions hold. Raises UndecidedError."""
-        solved = self.residues(symbol, low, high)
+    def select(self, symbol: Dimension, sizes: Sequence[int]) -> list[int]:
+        """The sorted sizes that a symbol may have where the conditions hold. Raises UndecidedError."""
+        solved = self.residues(symbol, sizes[0], sizes[-1])
         if solved is not None:
-            return solved.values(low, high)
-        return [v for v in range(low, high + 1) if self.hold(Clause(symbol - v, True), exactly=True)]
+            return [size for size in sizes if size in solved]
+        if len(sizes) > MAX_TRIED:
+            raise UndecidedError
+        return [size for size in sizes if self.hold(Clause(symbol - size, True), exactly=True)]
 
     def ends(self, symbol: Dimension) -> tuple[Bound, Bound] | None:
         """The least and the greatest value of a symbol; None for no value at all. Raises UndecidedError."""
@@ -101,20 +106,26 @@ def _symbols(groups: Sequence[Group]) -> set[Dimension]:
 class _SystemWriter:
     """Writes conditions as a linear system; of each atom and product with the conditions that define or bound it."""
 
-    def __init__(self, store: ConstraintStore) -> None:
+    def __init__(self, store: ConstraintStore, groups: Sequence[Group]) -> None:
         self.store = store
-        self.system = System()
         self.has_product = False
         self.numbers: dict[Monomial, int] = {}
+        self.system = System()
+        for group in groups:
+            parts = [self._part(clause) for clause in group]
+            if len(parts) > 1:
+                self.system.disjunctions.append(parts)
+            else:
+                self.system = self.system.joined(parts[0])
 
-    def add(self, group: Group) -> None:
-        """Add a condition."""
-        parts = [System(*(([row], []) if c.zero else ([], [row]))) for c in group for row in [self._row(c.expression)]]
-        if len(parts) > 1:
-            self.system.disjunctions.append(parts)
-        else:
-            self.system.equal += parts[0].equal
-            self.system.at_least += parts[0].at_least
+    def system_with(self, clauses: Sequence[Clause]) -> System:
+        """The system with further clauses, all of which have to hold."""
+        parts = [self._part(clause) for clause in clauses]  # first, since they may define variables
+        return reduce(System.joined, parts, self.system)
+
+    def _part(self, clause: Clause) -> System:
+        row = self._row(clause.expression)
+        return System([row]) if clause.zero else System([], [row])
 
     def _row(self, d: DimSize) -> Row:
         return {self._variable(monomial): c for monomial, c in terms_of(self.store.scope, d)}

@@ -34,8 +34,8 @@ class Residues:
     Each class has ranges of the numbers `n` for which `first + i + n * modulus` is in the set, where `i` is its index.
 
     >>> evens = Residues(1, 2, ((), ((0, inf),)))
-    >>> evens.values(1, 9), evens.least, evens.greatest, evens.interval
-    ([2, 4, 6, 8], 2, inf, None)
+    >>> 8 in evens, 9 in evens, evens.least, evens.greatest, evens.interval
+    (True, False, 2, inf, None)
     """
 
     first: int
@@ -46,15 +46,10 @@ class Residues:
         """Whether there is an integer in it."""
         return any(self.classes)
 
-    def values(self, low: int, high: int) -> list[int]:
-        """The integers of the set in `low..high`, in order."""
-        inside: list[int] = []
-        for start, ranges in enumerate(self.classes, self.first):
-            least, most = -((start - low) // self.modulus), (high - start) // self.modulus
-            for begin, end in ranges:
-                steps = range(max(least, begin), int(min(most, end)) + 1)
-                inside += [start + self.modulus * step for step in steps]
-        return sorted(inside)
+    def __contains__(self, size: int) -> bool:
+        """Whether an integer is in it."""
+        step, index = divmod(size - self.first, self.modulus)
+        return any(low <= step <= high for low, high in self.classes[index])
 
     @property
     def least(self) -> int:
@@ -89,8 +84,8 @@ def solve(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, budget: Bu
     >>> from shapeinf.expr import Scope
     >>> h = Scope().symbol("H")
     >>> equal_halves = [Clause((h + 15) // 16 - 2 * ((h + 31) // 32), True)]
-    >>> solve([equal_halves], h, (1, inf), Budget()).values(1, 50)
-    [17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 49, 50]
+    >>> [n for n in range(50) if n in solve([equal_halves], h, (1, inf), Budget())]
+    [17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 49]
     """
     low, high = bounds
     if low == -inf or low > high:

@@ -92,8 +92,7 @@ def check_residues(drawn: list[list[tuple[Drawn, bool]]], low: int, count: int |
         return
     last = low + (3 * 288 if count is None else count)
     legal = [n for n in range(low, last + 1) if hold_at(groups, {"a": n})]
-    assert solved.values(low, last) == legal
-    assert solved.values(low + 1, last - 1) == [n for n in legal if low < n < last]
+    assert [n for n in range(low - 9, last + 1) if n in solved] == legal
     assert bool(solved) or not legal
     if legal:
         assert solved.least == legal[0]
@@ -191,7 +190,7 @@ def check_questions(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(isl, "ISL_INSTALLED", False)
         at_most, differ = decide_le(store, left, right), decide_ne(store, left, right)
-        values = possible_values(store, a, 0, 40)
+        values = possible_values(store, a, range(41))
         try:
             ends = value_range(store, a)
         except Infeasible:
@@ -204,7 +203,7 @@ def check_questions(
         if known is None and theirs.engine == "isl" and ours.engine == "residues" and ours.value is not theirs.value:
             assert theirs.value is None or not list(legal_points(store))  # of no points, each answer is true
             assert all_points_agree(store, e, relation, ours.value)
-    theirs_values = isl_sets.possible_values(store, a, 0, 40, ample)
+    theirs_values = isl_sets.possible_values(store, a, range(41), ample)
     assert values is None or theirs_values is None or values == theirs_values
     try:
         theirs_ends = polytopes.value_range(store, a, ample)
