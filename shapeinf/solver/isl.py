@@ -24,6 +24,9 @@ Answer = TypeVar("Answer")
 MAX_STEPS = 500_000
 """Steps of one query."""
 
+SHARES = (25, 5, 1)
+"""A query runs with these shares of its steps, one after the other: the first answer counts."""
+
 
 class IslLimitReached(Exception):  # noqa: N818  (internal, no error)
     """isl needs more operations than it is allowed.
@@ -38,12 +41,13 @@ def run_isl(budget: Budget, operations: int, size: int, query: Callable[[Any], A
     An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. isl does not report
     how many operations it used: the query runs with few first, then with more.
     """
-    if not ISL_INSTALLED:
-        budget.needs_isl = True
-        raise IslLimitReached
     cost = 1 + size * size // 100
     limit = min(operations, MAX_STEPS // cost)
-    for share in (25, 5, 1):
+    if not ISL_INSTALLED:  # the query takes the steps of a short one, so that a search with many queries ends
+        budget.needs_isl = True
+        budget.take(max(1, limit // SHARES[0]) * cost)
+        raise IslLimitReached
+    for share in SHARES:
         if not budget.take(max(1, limit // share) * cost):
             break
         context = isl.Context()
