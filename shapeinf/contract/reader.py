@@ -22,7 +22,7 @@ from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.printing import format_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.residues import solve
+from shapeinf.solver.periodic_sets import solve_periodic
 
 _WORK_PER_PRECONDITION = 100
 """The work of one precondition: its texts, names and origin."""
@@ -325,14 +325,14 @@ def find_congruence(
 ) -> tuple[int, int] | None:
     """(m, r) such that all expressions of one symbol are 0 for exactly the values from `low` on that are r modulo m.
 
-    None where there is none, where the expressions are not quasi-affine, and past the limits of `residues`.
+    None where there is none, where the expressions are not quasi-affine, and past the limits of `solve_periodic`.
 
     >>> from shapeinf.expr import Scope
     >>> h = Scope().symbol("H")
     >>> find_congruence(h, [2 * (h // 2) - h, 4 * (h // 4) - 2 * (h // 2)], 1)
     (4, 0)
     """
-    solved = solve([(Clause(e, True),) for e in zero], symbol, (low, inf), budget or Budget())
+    solved = solve_periodic([(Clause(e, True),) for e in zero], symbol, (low, inf), budget or Budget())
     legal = [] if solved is None else [low + i for i, ranges in enumerate(solved.classes) if ranges]
     if solved is None or not legal or any(ranges not in ((), ((0, inf),)) for ranges in solved.classes):
         return None

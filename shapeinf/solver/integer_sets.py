@@ -14,31 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import attrs
-
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.interval import as_interval
+from shapeinf.solver.answers import Infeasible, UndecidedError, Verdict
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.linear_systems import UndecidedError
+from shapeinf.solver.periodic_sets import Group
 from shapeinf.solver.quasi_affine import Conditions, connected
-from shapeinf.solver.residues import Group
 
-ProofEngine = Literal["interval", "residues", "isl"]
 Ends = tuple["int | None", "int | None"]
-
-
-@attrs.frozen
-class Verdict:
-    """True (always), False (never) or None (undecided), and the engine that decided."""
-
-    value: bool | None
-    engine: ProofEngine
-
-
-class Infeasible(Exception):  # noqa: N818  (internal, no error)
-    """No sizes satisfy all constraints. Internal: caught in `solver.upper_bounds`."""
 
 
 def decide_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | None = None) -> Verdict:
@@ -50,7 +35,7 @@ def decide_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | N
     >>> h = store.scope.symbol("H")
     >>> _ = store.add_equal(2 * ((h + 1) // 2), h, Source("concat", "halves must meet"))
     >>> decide_le(store, h % 2, 0)
-    Verdict(value=True, engine='residues')
+    Verdict(value=True, engine='exact')
     """
     known = store.prove_le(a, b)
     if known is not None:
@@ -77,12 +62,12 @@ def _decide(store: ConstraintStore, e: DimSize, relation: Literal[">= 0", "!= 0"
     try:
         for value, negation in ((True, fails), (False, holds)):
             if not Conditions(store, [*known, negation], budget).hold():
-                return Verdict(value, "residues")
+                return Verdict(value, "exact")
     except UndecidedError:
         from shapeinf.solver import isl_sets
 
         return isl_sets.decide(store, e, relation, budget)
-    return Verdict(None, "residues")
+    return Verdict(None, "exact")
 
 
 def possible_values(
@@ -141,7 +126,7 @@ def solution_interval(
     """
     budget = budget or Budget()
     clauses = constraint.clauses
-    solved = Conditions(store, [clauses], budget).residues(symbol) if clauses else None
+    solved = Conditions(store, [clauses], budget).solve(symbol) if clauses else None
     if solved is not None:
         return solved.interval
     from shapeinf.solver import isl_sets

@@ -14,8 +14,8 @@ from shapeinf.constraints.records import Constraint
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Monomial
+from shapeinf.solver.answers import Verdict
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.integer_sets import Verdict
 from shapeinf.solver.isl import IslLimitReached, isl, number, run_isl
 
 MAX_OPERATIONS = 50_000

@@ -13,6 +13,7 @@ from math import gcd
 
 import attrs
 
+from shapeinf.solver.answers import UndecidedError
 from shapeinf.solver.budget import Budget
 
 CONSTANT = 0
@@ -22,10 +23,6 @@ MAX_STEPS = 200_000
 
 Row = dict[int, int]
 """A linear expression: the factor of each variable by its number, and the constant at `CONSTANT`."""
-
-
-class UndecidedError(Exception):
-    """A question that is not decided, or not within its limit. Internal: caught in `solver.integer_sets`."""
 
 
 class Steps:

@@ -22,8 +22,8 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.interval import Bound
+from shapeinf.solver.answers import Infeasible
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.integer_sets import Infeasible
 from shapeinf.solver.isl import IslLimitReached, isl, number, run_isl
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 

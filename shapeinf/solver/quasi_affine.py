@@ -1,8 +1,8 @@
-"""Questions about the integers for which conditions hold, without isl: by residues and by elimination.
+"""Questions about the integers for which conditions hold, without isl: by congruence classes and by elimination.
 
 A condition is a group of clauses, one of which has to hold; the bounds of symbols in a store hold, too. Conditions on
-one symbol are solved by `residues`, those that connect several symbols by `linear_systems`, where a floor and a maximum
-are variables of their own, and so is a product, without the conditions on its factors.
+one symbol are solved by `periodic_sets`, those that connect several symbols by `linear_systems`: there a floor and a
+maximum are variables of their own, and so is a product, without the conditions on its factors.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Monomial, terms_of
 from shapeinf.expr.interval import Bound
+from shapeinf.solver.answers import UndecidedError
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.linear_systems import CONSTANT, Row, Steps, System, UndecidedError, combine, has_point
-from shapeinf.solver.residues import Group, Residues, solve
+from shapeinf.solver.linear_systems import CONSTANT, Row, Steps, System, combine, has_point
+from shapeinf.solver.periodic_sets import Group, PeriodicSet, solve_periodic
 
 MAX_TRIED = 1024
 """Sizes of one symbol that are tried one by one, where others are connected with it."""
@@ -44,7 +45,7 @@ class Conditions:
         Unless `exactly`, a product counts as a variable of its own.
         """
         if len(self.symbols) == 1:
-            solved = self.residues(*self.symbols, more=more)
+            solved = self.solve(*self.symbols, more=more)
             if solved is not None:
                 return bool(solved)
         if self._writer is None:
@@ -54,18 +55,18 @@ class Conditions:
             raise UndecidedError
         return answer
 
-    def residues(
+    def solve(
         self, symbol: Dimension, low: Bound = -inf, high: Bound = inf, more: Sequence[Clause] = ()
-    ) -> Residues | None:
+    ) -> PeriodicSet | None:
         """The values of the only symbol, in a range; None where there are others, and where they are not decided."""
         least, most = self.store.bounds(symbol)
         groups = [*self._groups, *((clause,) for clause in more)]
         bounds = max(low, least), min(high, most)
-        return solve(groups, symbol, bounds, self._budget) if self.symbols <= {symbol} else None
+        return solve_periodic(groups, symbol, bounds, self._budget) if self.symbols <= {symbol} else None
 
     def select(self, symbol: Dimension, sizes: Sequence[int]) -> list[int]:
         """The sorted sizes that a symbol may have where the conditions hold. Raises UndecidedError."""
-        solved = self.residues(symbol, sizes[0], sizes[-1])
+        solved = self.solve(symbol, sizes[0], sizes[-1])
         if solved is not None:
             return [size for size in sizes if size in solved]
         if len(sizes) > MAX_TRIED:
@@ -74,7 +75,7 @@ class Conditions:
 
     def ends(self, symbol: Dimension) -> tuple[Bound, Bound] | None:
         """The least and the greatest value of a symbol; None for no value at all. Raises UndecidedError."""
-        solved = self.residues(symbol)
+        solved = self.solve(symbol)
         if solved is not None:
             return (solved.least, solved.greatest) if solved else None
         low, high = self.store.bounds(symbol)

@@ -13,6 +13,7 @@ from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import Bound
+from shapeinf.solver.answers import Infeasible
 from shapeinf.solver.budget import NEEDS_ISL, Budget, cut_text
 from shapeinf.solver.long_dims import canonical_form, is_long
 from shapeinf.solver.shifted import Shift
@@ -123,7 +124,7 @@ def largest_bound(
 
 def narrow_ranges(store: ConstraintStore, dims: Iterable[DimSize], budget: Budget) -> None:
     """Add the ranges of the symbols of dims that follow from all constraints together. Raises Contradiction."""
-    from shapeinf.solver.integer_sets import Infeasible, value_range
+    from shapeinf.solver.integer_sets import value_range
 
     if next(store.pending(), None) is None:
         return

@@ -1,4 +1,4 @@
-"""The integers for which conditions hold: residues and elimination against all points of a box, and against isl."""
+"""The integers for which conditions hold: classes and elimination against all points of a box, and against isl."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from shapeinf.constraints.records import Clause, Constraint, any_holds
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import Dimension, DimSize, Scope, maximum
 from shapeinf.solver import isl, isl_sets, polytopes
+from shapeinf.solver.answers import Infeasible, UndecidedError
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.integer_sets import (
-    Infeasible,
     decide_le,
     decide_ne,
     possible_values,
     solution_interval,
     value_range,
 )
-from shapeinf.solver.linear_systems import UndecidedError
+from shapeinf.solver.periodic_sets import Group, solve_periodic
 from shapeinf.solver.quasi_affine import Conditions, connected
-from shapeinf.solver.residues import Group, solve
 
 pytest.importorskip("islpy", reason="isl is not installed")
 
@@ -83,11 +82,11 @@ def hold_at(groups: list[Group], point: Mapping[str, int]) -> bool:
 SAME = dict.fromkeys(NAMES, "a")
 
 
-def check_residues(drawn: list[list[tuple[Drawn, bool]]], low: int, count: int | None) -> None:
+def check_periodic(drawn: list[list[tuple[Drawn, bool]]], low: int, count: int | None) -> None:
     scope = Scope()
     a = scope.symbol("a", low, None if count is None else low + count)
     groups = build_groups(scope, drawn, SAME)
-    solved = solve(groups, a, (low, inf if count is None else low + count), Budget())
+    solved = solve_periodic(groups, a, (low, inf if count is None else low + count), Budget())
     if solved is None:
         return
     last = low + (3 * 288 if count is None else count)
@@ -102,10 +101,10 @@ def check_residues(drawn: list[list[tuple[Drawn, bool]]], low: int, count: int |
 
 
 @given(GROUPS, BOUNDS)
-def test_residues_are_the_sizes_at_which_conditions_hold(
+def test_periodic_sets_are_the_sizes_at_which_conditions_hold(
     drawn: list[list[tuple[Drawn, bool]]], bounds: tuple[int, int | None]
 ) -> None:
-    check_residues(drawn, *bounds)
+    check_periodic(drawn, *bounds)
 
 
 @given(GROUPS.filter(lambda groups: len(groups) == 1), BOUNDS)
@@ -116,7 +115,7 @@ def test_an_interval_is_that_of_isl(drawn: list[list[tuple[Drawn, bool]]], bound
     kind = "equality" if clause.zero else "relation"
     constraint = Constraint(kind, Source("", ""), clause.expression)
     if isinstance(clause.expression, Dimension):
-        ours = Conditions(store, [constraint.clauses], Budget()).residues(a)
+        ours = Conditions(store, [constraint.clauses], Budget()).solve(a)
         theirs = isl_sets.solution_interval(store, a, constraint, Budget(1 << 40))
         if ours is not None and theirs is not None:
             assert ours.interval == theirs
@@ -200,7 +199,7 @@ def check_questions(
         (differ, store.prove_ne(left, right), store.canon(left - right), "!= 0"),
     ):
         theirs = isl_sets.decide(store, e, relation, ample)
-        if known is None and theirs.engine == "isl" and ours.engine == "residues" and ours.value is not theirs.value:
+        if known is None and theirs.engine == "isl" and ours.engine == "exact" and ours.value is not theirs.value:
             assert theirs.value is None or not list(legal_points(store))  # of no points, each answer is true
             assert all_points_agree(store, e, relation, ours.value)
     theirs_values = isl_sets.possible_values(store, a, range(41), ample)
@@ -262,4 +261,4 @@ def test_thousands_of_conditions(
 ) -> None:
     check_questions(drawn, bounds, sides)
     check_hold(groups, bounds)
-    check_residues(groups, *bounds[0])
+    check_periodic(groups, *bounds[0])

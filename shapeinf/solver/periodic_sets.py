@@ -1,4 +1,4 @@
-"""The integers for which conditions on one symbol hold: exactly, by their residues.
+"""The integers for which conditions on one symbol hold: exactly, as congruence classes.
 
 A floor of `a*x + b` over `c` is linear on each class of the integers `x` modulo `c`, and so is a sum of such floors on
 each class modulo a common period. With maxima it is linear between a few integers of each class. So the integers of
@@ -28,12 +28,12 @@ Group = Sequence[Clause]
 
 
 @attrs.frozen
-class Residues:
+class PeriodicSet:
     """A set of integers, in classes modulo a number: that of `first`, of `first + 1`, and so on.
 
     Each class has ranges of the numbers `n` for which `first + i + n * modulus` is in the set, where `i` is its index.
 
-    >>> evens = Residues(1, 2, ((), ((0, inf),)))
+    >>> evens = PeriodicSet(1, 2, ((), ((0, inf),)))
     >>> 8 in evens, 9 in evens, evens.least, evens.greatest, evens.interval
     (True, False, 2, inf, None)
     """
@@ -75,7 +75,7 @@ class Residues:
         return least, None if greatest == inf else int(greatest)
 
 
-def solve(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, budget: Budget) -> Residues | None:
+def solve_periodic(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, budget: Budget) -> PeriodicSet | None:
     """The values of a symbol within its bounds for which a clause of each group holds.
 
     All dims of the clauses must be functions of this symbol alone. None where they are not quasi-affine in an unbounded
@@ -84,12 +84,12 @@ def solve(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, budget: Bu
     >>> from shapeinf.expr import Scope
     >>> h = Scope().symbol("H")
     >>> equal_halves = [Clause((h + 15) // 16 - 2 * ((h + 31) // 32), True)]
-    >>> [n for n in range(50) if n in solve([equal_halves], h, (1, inf), Budget())]
+    >>> [n for n in range(50) if n in solve_periodic([equal_halves], h, (1, inf), Budget())]
     [17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 49]
     """
     low, high = bounds
     if low == -inf or low > high:
-        return None if low == -inf else Residues(int(low), 1, ((),))
+        return None if low == -inf else PeriodicSet(int(low), 1, ((),))
     dims = [c.expression for group in groups for c in group if isinstance(c.expression, Dimension)]
     period, count = lcm(*map(find_period, dims)), high - low + 1
     if count != inf and (not period or count < period):
@@ -99,7 +99,7 @@ def solve(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, budget: Bu
         return None
     classes = _Classes(groups, symbol, period)
     try:
-        return Residues(int(low), period, tuple(classes.solve(int(low) + i, high) for i in range(period)))
+        return PeriodicSet(int(low), period, tuple(classes.solve(int(low) + i, high) for i in range(period)))
     except (NotLinearError, ZeroDivisionError):
         return None
 
@@ -111,8 +111,8 @@ class _Classes:
         self.groups = groups
         self.symbol = symbol
         self.period = period
-        self.growths: dict[DimSize, int] = {}
-        """By how much dims without maxima grow in a period."""
+        self.slopes: dict[DimSize, int] = {}
+        """By how much dims without maxima grow in a period, by dim."""
 
     def solve(self, start: int, last: Bound) -> tuple[tuple[int, Bound], ...]:
         """The ranges of the numbers of periods from `start` for which the conditions hold, up to the integer `last`."""
@@ -130,6 +130,6 @@ class _Classes:
         if isinstance(d, Dimension) and d.has_maximum and end:
             return ClassPieces(self.symbol, start, self.period).dim_pieces(d)
         value = int(evaluate(d, {self.symbol.name: start}))
-        if end and d not in self.growths:
-            self.growths[d] = int(evaluate(d, {self.symbol.name: start + self.period})) - value
-        return [Piece(0, self.growths[d] if end else 0, value)]
+        if end and d not in self.slopes:
+            self.slopes[d] = int(evaluate(d, {self.symbol.name: start + self.period})) - value
+        return [Piece(0, self.slopes[d] if end else 0, value)]
