@@ -91,7 +91,7 @@ def _has_point(equal: Sequence[Row], at_least: Sequence[Row], steps: Steps) -> b
             return exact or None
         if not equal:
             steps.take(sum(map(len, at_least)) * len(variables))
-            inexact, _, best = min((*_cost(at_least, v), v) for v in variables)
+            inexact, _, best = min((*_cost(at_least, v, steps), v) for v in variables)
             exact = exact and not inexact
             at_least = _eliminate(at_least, best, steps)
 
@@ -149,9 +149,10 @@ def _pairs(rows: Sequence[Row], variable: int) -> tuple[list[tuple[Row, Row]], i
     return [(a, b) for a in lower for b in upper], len(lower) + len(upper)
 
 
-def _cost(rows: Sequence[Row], variable: int) -> tuple[bool, int]:
+def _cost(rows: Sequence[Row], variable: int, steps: Steps) -> tuple[bool, int]:
     """Whether the elimination of a variable may not keep the integer points, and the number of rows that it adds."""
     pairs, bounds = _pairs(rows, variable)
+    steps.take(len(pairs))
     return not all(_is_exact(a, b, variable) for a, b in pairs), len(pairs) - bounds
 
 

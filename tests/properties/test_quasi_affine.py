@@ -24,13 +24,15 @@ from shapeinf.solver.integer_sets import (
     solution_interval,
     value_range,
 )
+from shapeinf.solver.linear_systems import CONSTANT, MAX_STEPS, Steps, System, has_point
 from shapeinf.solver.periodic_sets import Group, solve_periodic
 from shapeinf.solver.quasi_affine import Conditions, connected
 
 pytest.importorskip("islpy", reason="isl is not installed")
 
 NAMES = ("a", "b", "c")
-SLOW = settings(max_examples=4000, derandomize=False)
+FEW = settings(max_examples=settings.default.max_examples // 3)
+SLOW = settings(max_examples=2000, derandomize=False)
 
 Drawn = tuple[object, ...]
 NUMBERS = st.integers(-6, 6) | st.sampled_from([31, -64, 1 << 70, 1 - (1 << 70)])
@@ -243,11 +245,61 @@ SIDES = st.tuples(QUASI_AFFINE, QUASI_AFFINE)
 THREE_BOUNDS = st.lists(BOUNDS, min_size=3, max_size=3)
 
 
+@FEW
 @given(CONSTRAINTS, THREE_BOUNDS, SIDES)
 def test_answers_are_those_of_isl(
     drawn: list[tuple[Drawn, str, Drawn, int]], bounds: list[tuple[int, int | None]], sides: tuple[Drawn, Drawn]
 ) -> None:
     check_questions(drawn, bounds, sides)
+
+
+def strides(count: int) -> tuple[ConstraintStore, Dimension, DimSize]:
+    """A sum of quotients by numbers without common factors, the common period of which has many digits."""
+    store = ConstraintStore(Scope())
+    h = store.scope.symbol("h")
+    divisors = (9973, 9967, 9949, 9941, 9931, 9929, 9923)[:count]
+    return store, h, sum((h // divisor for divisor in divisors), start=0)
+
+
+@pytest.mark.parametrize("count", [2, 4, 7])
+def test_a_long_period_is_undecided_within_its_limit(count: int) -> None:
+    _, h, total = strides(count)
+    budget = Budget()
+    assert solve_periodic([(Clause(total - 50, True),)], h, (1, inf), budget) is None
+    assert budget.spent == 0
+    assert solve_periodic([(Clause(total - 50, True),)], h, (1, 99), budget) is not None  # each size is evaluated
+
+
+def test_a_dense_system_is_undecided_within_its_limit() -> None:
+    variables = range(1, 11)
+    rows = [{CONSTANT: 10**9, **{v: (v * n * n + 7 * n) % 101 - 50 for v in variables}} for n in range(1, 41)]
+    budget = Budget()
+    with pytest.raises(UndecidedError):
+        has_point(System([], rows), Steps(budget))
+    assert budget.spent <= MAX_STEPS
+
+
+def test_many_disjunctions_are_undecided_within_their_limit() -> None:
+    apart = [
+        [System([], [{v: 3, w: -2, CONSTANT: -1}]), System([], [{v: -3, w: 2, CONSTANT: -1}])]
+        for v in range(1, 9)
+        for w in range(1, v)
+    ]
+    box = [row for v in range(1, 9) for row in ({v: 2, CONSTANT: -1}, {v: -2, CONSTANT: 3})]
+    budget = Budget()
+    try:
+        answer = has_point(System([], box, apart), Steps(budget))
+    except UndecidedError:
+        answer = None
+    assert answer in (None, True)  # all variables are 1
+    assert budget.spent <= MAX_STEPS
+
+
+def test_an_exhausted_budget_leaves_all_open() -> None:
+    store, _, total = strides(1)
+    with pytest.raises(UndecidedError):
+        Conditions(store, [(Clause(total - 50, True),)], Budget(0)).hold()
+    assert decide_ne(store, total, 50, Budget(0)).value is None
 
 
 @pytest.mark.slow
