@@ -11,10 +11,17 @@ from typing import Any, TypeVar
 
 from shapeinf.solver.budget import Budget
 
-try:
-    import islpy as isl
-except ImportError:
-    isl = None
+
+def _load_isl() -> Any:
+    """The package, None where it is not installed."""
+    try:
+        import islpy
+    except ImportError:
+        return None
+    return islpy
+
+
+isl: Any = _load_isl()
 
 ISL_INSTALLED = isl is not None
 """Whether isl is installed: `pip install 'shapeinf[proofs]'`."""

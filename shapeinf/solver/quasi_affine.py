@@ -45,7 +45,8 @@ class Conditions:
         Unless `exactly`, a product counts as a variable of its own.
         """
         if len(self.symbols) == 1:
-            solved = self.solve(*self.symbols, more=more)
+            (symbol,) = self.symbols
+            solved = self.solve(symbol, more=more)
             if solved is not None:
                 return bool(solved)
         if self._writer is None:
@@ -79,8 +80,8 @@ class Conditions:
         if solved is not None:
             return (solved.least, solved.greatest) if solved else None
         low, high = self.store.bounds(symbol)
-        below, above = symbol - max(low, -FAR), symbol - min(high, FAR)
-        if not self.hold(Clause(-below, False)) or not self.hold(Clause(above, False)):
+        first, last = int(max(low, -FAR)), int(min(high, FAR))
+        if not self.hold(Clause(first - symbol, False)) or not self.hold(Clause(symbol - last, False)):
             raise UndecidedError
         return low, high
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import inf
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from shapeinf.constraints.records import Clause, Constraint, any_holds
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import Dimension, DimSize, Scope, maximum
 from shapeinf.solver import isl, isl_sets, polytopes
-from shapeinf.solver.answers import Infeasible, UndecidedError
+from shapeinf.solver.answers import Infeasible, UndecidedError, Verdict
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.integer_sets import (
     decide_le,
@@ -31,10 +32,11 @@ from shapeinf.solver.quasi_affine import Conditions, connected
 pytest.importorskip("islpy", reason="isl is not installed")
 
 NAMES = ("a", "b", "c")
-FEW = settings(max_examples=settings.default.max_examples // 3)
+FEW = settings(max_examples=settings().max_examples // 3)
 SLOW = settings(max_examples=2000, derandomize=False)
 
 Drawn = tuple[object, ...]
+Relation = Literal[">= 0", "!= 0"]
 NUMBERS = st.integers(-6, 6) | st.sampled_from([31, -64, 1 << 70, 1 - (1 << 70)])
 DIVISORS = st.integers(2, 9) | st.sampled_from([16, 32])
 LINES = st.tuples(st.just("line"), st.sampled_from(NAMES), st.sampled_from([1, 1, 2, 3, -1, -2, 5, 32]), NUMBERS)
@@ -114,8 +116,7 @@ def test_an_interval_is_that_of_isl(drawn: list[list[tuple[Drawn, bool]]], bound
     store = ConstraintStore(Scope())
     a = store.scope.symbol("a", bounds[0], None if bounds[1] is None else sum(bounds))  # type: ignore[arg-type]
     ((clause, *_),) = build_groups(store.scope, drawn, SAME)
-    kind = "equality" if clause.zero else "relation"
-    constraint = Constraint(kind, Source("", ""), clause.expression)
+    constraint = Constraint("equality" if clause.zero else "relation", Source("", ""), clause.expression)
     if isinstance(clause.expression, Dimension):
         ours = Conditions(store, [constraint.clauses], Budget()).solve(a)
         theirs = isl_sets.solution_interval(store, a, constraint, Budget(1 << 40))
@@ -196,10 +197,11 @@ def check_questions(
             ends = value_range(store, a)
         except Infeasible:
             ends = (1, 0)
-    for ours, known, e, relation in (
+    questions: list[tuple[Verdict, bool | None, DimSize, Relation]] = [
         (at_most, store.prove_le(left, right), store.canon(right - left), ">= 0"),
         (differ, store.prove_ne(left, right), store.canon(left - right), "!= 0"),
-    ):
+    ]
+    for ours, known, e, relation in questions:
         theirs = isl_sets.decide(store, e, relation, ample)
         if known is None and theirs.engine == "isl" and ours.engine == "exact" and ours.value is not theirs.value:
             assert theirs.value is None or not list(legal_points(store))  # of no points, each answer is true
@@ -235,7 +237,7 @@ def legal_points(store: ConstraintStore) -> Iterator[dict[str, int]]:
             yield point
 
 
-def all_points_agree(store: ConstraintStore, e: DimSize, relation: str, value: bool | None) -> bool:
+def all_points_agree(store: ConstraintStore, e: DimSize, relation: Relation, value: bool | None) -> bool:
     """Whether a relation has this value at all legal points of a small box."""
     clauses = (Clause(e, False),) if relation == ">= 0" else (Clause(e - 1, False), Clause(-1 - e, False))
     return value is None or all(any_holds(clauses, point) is value for point in legal_points(store))
