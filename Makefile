@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# A terminal shows the progress of downloads.
+PIP_OPTIONS := --disable-pip-version-check $(if $(MAKE_TERMOUT),,--quiet)
 SOURCES := $(shell find shapeinf opdefs -name '*.py')
 
 # The tests whose results could depend on the processor, with numpy limited to the instructions that every processor has.
@@ -11,7 +13,9 @@ LIMITED ?= $(wildcard tests/differential/test_float*.py tests/differential/test_
 .PHONY: demo test test-all test-limited mutate lint format docs site clean
 
 demo: $(VENV)/.installed
-	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512
+	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512 --limit 12
+	@echo
+	@echo "next: source $(VENV)/bin/activate, then: shapeinf summary your.onnx"
 
 # The quick part of the tests, with few packages; `make test-all` has all (tests/parts.py).
 test: $(VENV)/.quick
@@ -53,20 +57,23 @@ $(BIN)/python:
 
 # The package as a user installs it; an editable installation, if there is one, is used instead.
 $(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
-	test -e $(VENV)/.editable || $(BIN)/python -m pip install --quiet --disable-pip-version-check .
+	@echo "installing shapeinf into $(VENV): less than a minute"
+	test -e $(VENV)/.editable || $(BIN)/python -m pip install $(PIP_OPTIONS) .
 	touch $@
 
 # Less than .editable, which replaces it if it is there.
 $(VENV)/.quick: pyproject.toml | $(BIN)/python
-	test -e $(VENV)/.editable || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@echo "installing shapeinf and what its quick tests need into $(VENV): about a minute"
+	test -e $(VENV)/.editable || $(BIN)/python -m pip install $(PIP_OPTIONS) -e '.[test]'
 	touch $@
 
 $(VENV)/.editable: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test-all]'
+	@echo "installing shapeinf and all runtimes that its tests compare with into $(VENV): some minutes, 2 GB"
+	$(BIN)/python -m pip install $(PIP_OPTIONS) -e '.[test-all]'
 	touch $@
 
 $(VENV)/.site: $(VENV)/.editable
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python -m pip install $(PIP_OPTIONS) -e '.[docs]'
 	touch $@
 
 clean:

@@ -249,14 +249,18 @@ class Result:
         with pause_garbage_collection():
             return explain_failure(self.engine.session, self.engine.inference, message, at, shapes, work)
 
-    def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
+    def explain(self, name: str, axis: int | None = None, *, work: int = WORK) -> list[str]:
         """The provenance of an axis of a tensor: a line for each step, from the tensor back to its first cause.
+
+        Without an axis, that of each axis.
 
         A tensor inside a body has the name that it has in `body_tensors`; its last run is explained.
         `work` is the budget, in steps that are the same on every machine; if it is exhausted, the last line reports it.
         Raises UnknownNameError for an unknown tensor, ShapeInferenceError for an axis out of range.
         """
-        return [step.text for step in self.explain_steps(name, axis, work=work)]
+        rank = self.tensor(name).shape.rank if axis is None else None
+        axes = [axis or 0] if rank is None else range(rank)  # any axis explains an unknown rank
+        return [step.text for axis in axes for step in self.explain_steps(name, axis, work=work)]
 
     def explain_steps(self, name: str, axis: int, *, work: int = WORK) -> list[Step]:
         """The steps of `explain` as records, with the node, the operator and the parameters of each."""

@@ -97,6 +97,35 @@ def fit_text(text: str, columns: int) -> str:
     return next((short for short in cut if display_width(short) <= columns), "...")
 
 
+def break_text(text: str, columns: int) -> list[str]:
+    """The lines of a printable text that take at most this many columns: broken after a comma, else at a blank.
+
+    Further lines start with a blank. What has no blank is broken anywhere.
+
+    >>> break_text("[batch, 8, 2*(height//2), (width + 1)//2]", 18)
+    ['[batch, 8,', ' 2*(height//2),', ' (width + 1)//2]']
+    """
+    lines = []
+    while (end := _fitting(text, columns)) < len(text):
+        at = text.rfind(", ", 1, end + 1) + 1 or text.rfind(" ", 1, end + 1)
+        if at <= 0:
+            at = max(end, 2)
+        lines.append(text[:at].rstrip())
+        text = f" {text[at:].lstrip()}"
+    return [*lines, text]
+
+
+def _fitting(text: str, columns: int) -> int:
+    """The number of characters of a text that fit into this many columns."""
+    if text.isascii():
+        return min(len(text), columns)
+    for end, character in enumerate(text):
+        columns -= display_width(character)
+        if columns < 0:
+            return end
+    return len(text)
+
+
 def nearest_names(name: str, choices: Iterable[str], similarity: float = 0.5) -> list[str]:
     """Up to three choices that are similar to a name, the nearest first; `similarity` is a ratio of `difflib`.
 

@@ -33,6 +33,7 @@ BUILTINS = {
     ("shapeinf/compat/onnx.py", "ValueError"): LIKE_ONNX,
     ("shapeinf/compat/onnxruntime.py", "TypeError"): LIKE_ONNX,
     ("shapeinf/diagnostics.py", "ValueError"): "at import, where two modules register one code",
+    ("shapeinf/engine/tensor_info.py", "KeyError"): "as of any dict, with the nearest names",
     ("shapeinf/expr/division.py", "ZeroDivisionError"): LIKE_INTS,
     ("shapeinf/expr/evaluation.py", "ZeroDivisionError"): LIKE_INTS,
     ("shapeinf/formats/files.py", "IsADirectoryError"): "as `open` does",

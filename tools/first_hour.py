@@ -38,6 +38,16 @@ notebook = nbformat.read(sys.argv[1], as_version=4)
 nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
 print(sum(cell.cell_type == "code" for cell in notebook.cells), "cells executed")
 """
+QUERIES = """\
+from shapeinf import infer_shapes
+result = infer_shapes("examples/convnet.onnx")
+print(result.explain("joined")[0], result.contract.solve("height"), result.cost().macs)
+print(result.at(batch=1, height=64, width=64).tensors["mask"])
+try:
+    result.tensors["maskk"]
+except KeyError as error:
+    print(error)
+"""
 
 
 class StepError(Exception):
@@ -91,8 +101,32 @@ def steps() -> Iterator[Step]:
     yield Step(
         "illegal size", (*shapeinf, "infer", "examples/convnet.onnx", "--bind", "height=7"), 1, prints="height=7"
     )
+    yield from questions()
     for format_example in ("recurrent.pbtxt", "squeezenet.nnef", "enhancer.pnnx.param"):
         yield Step(f"infer {format_example}", (*shapeinf, "infer", f"examples/{format_example}"))
+
+
+def questions() -> Iterator[Step]:
+    """What new users asked for, and did not get at first."""
+    shapeinf, convnet = ("shapeinf",), "examples/convnet.onnx"
+    narrow = {"COLUMNS": "80"}
+    yield Step("80 columns", (*shapeinf, "infer", convnet), prints="2*(width//2)]", environment=narrow)
+    yield Step("numbers", (*shapeinf, "summary", convnet), prints="batch=1, height=640, width=640: 265 M")
+    yield Step("summary of a folder", (*shapeinf, "summary", "--table", "examples"), prints="examples/decoder.onnx")
+    yield Step("sizes", (*shapeinf, "check", convnet, "--at", "height=8,width=8"))
+    yield Step(
+        "nearest sizes", (*shapeinf, "check", convnet, "--at", "height=7"), 1, prints="legal: height=6 or height=8"
+    )
+    yield Step("a node", (*shapeinf, "explain", convnet, "joined/Concat"), prints="attribute axis = 1")
+    yield Step("totals", (*shapeinf, "diff", convnet, "bound.onnx"), 1, prints="changed input image")
+    yield Step("folded help", (*shapeinf, "memory", "--help"), prints="--help-all")
+    yield Step(
+        "another order of axes",
+        (*shapeinf, "infer", convnet, "--input-shapes", "image:1x64x64x3"),
+        1,
+        prints="the model declares [batch, 3, height, width]",
+    )
+    yield Step("in Python", ("python", "-c", QUERIES), prints="height in 2, 4, ..., 1024")
 
 
 class FirstHour:

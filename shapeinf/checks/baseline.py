@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from shapeinf.checks.selection import relative_path
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import ConfigError
 from shapeinf.formats.files import read_regular
+from shapeinf.formats.model_paths import relative_path
 from shapeinf.schemas import json_record
 
 SCHEMA = "shapeinf.baseline/1"

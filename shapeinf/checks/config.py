@@ -9,9 +9,10 @@ from typing import Any
 
 import attrs
 
-from shapeinf.checks.selection import ALL, Selection, check_selectors, matches_path
+from shapeinf.checks.selection import ALL, Selection, check_selectors
 from shapeinf.errors import ConfigError, UnknownNameError
 from shapeinf.formats.files import read_regular
+from shapeinf.formats.model_paths import matches_path
 from shapeinf.inputs.config import CONFIG_KEYS, Config, check_keys, load_toml, read_config
 
 PROJECT_FILE = "pyproject.toml"

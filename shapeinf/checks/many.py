@@ -12,11 +12,11 @@ from shapeinf.checks.api import check
 from shapeinf.checks.baseline import Baseline, KnownDiagnostic, read_baseline
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.config import CheckConfig
-from shapeinf.checks.model_paths import find_models
 from shapeinf.checks.selection import UNREADABLE
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ConfigError, ModelError, ShapeInferenceError, UnknownNameError, UnnamedInputError
 from shapeinf.formats import FORMATS, FormatOptions
+from shapeinf.formats.model_paths import find_models
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import assumption_names
 from shapeinf.inputs.config import Config, read_config

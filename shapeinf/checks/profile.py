@@ -21,7 +21,7 @@ from shapeinf.solver.sampling import Binding, central_bindings, spread_bindings
 
 C150 = register_code("C150", "error", "a profile that does not fit the inputs of the model")
 C151 = register_code("C151", "error", "a profile whose min, opt and max shapes do not fit each other")
-C152 = register_code("C152", "error", "shapes of a profile with which the graph cannot run")
+C152 = register_code("C152", "error", "requested shapes with which the graph cannot run")
 C153 = register_code("C153", "error", "shapes between those of a profile with which the graph cannot run")
 
 MAX_BETWEEN = 24

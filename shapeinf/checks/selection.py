@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 
 import attrs
 
 from shapeinf.diagnostics import CODES
 from shapeinf.errors import UnknownNameError
+from shapeinf.formats.model_paths import matches_path
 
 ALL = "ALL"
 """The selector of every code."""
@@ -34,30 +33,6 @@ def check_selectors(selectors: Iterable[str]) -> tuple[str, ...]:
 
 def _is_selector(text: str) -> bool:
     return text == ALL or (text != "" and any(code.startswith(text) for code in CODES))
-
-
-def matches_path(path: str, pattern: str, folder: str = "") -> bool:
-    """Whether a pattern matches a path, a folder above it, or the name of either.
-
-    A pattern is relative to `folder`. `*` stands for any characters, also for `/`.
-
-    >>> [matches_path("zoo/old/a.onnx", pattern) for pattern in ("zoo/*.onnx", "old", "a.onnx", "b*")]
-    [True, True, True, False]
-    """
-    relative = relative_path(path, folder)
-    plain = pattern.removeprefix("./").removeprefix("**/").rstrip("/")
-    parts = relative.split("/")
-    folders = ["/".join(parts[: end + 1]) for end in range(len(parts))]
-    return any(fnmatchcase(name, plain) for name in (*folders, *parts))
-
-
-def relative_path(path: str, folder: str = "") -> str:
-    """A path relative to a folder, with `/`; one on another drive stays absolute."""
-    try:
-        relative = os.path.relpath(path, folder or os.curdir)
-    except ValueError:
-        relative = os.path.abspath(path)
-    return relative.replace(os.sep, "/")
 
 
 @attrs.frozen

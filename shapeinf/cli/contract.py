@@ -14,6 +14,7 @@ from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.codegen import GUARD_LANGUAGES, GuardLanguage, guard_text
 from shapeinf.contract import Contract
+from shapeinf.contract.nearest import nearest_texts
 from shapeinf.contract.stored import contract_text
 from shapeinf.formats.files import write_text
 
@@ -32,7 +33,7 @@ from shapeinf.formats.files import write_text
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="Say whether the graph runs with these sizes. Repeatable.",
+    help="Answer whether the graph runs with these sizes, and with which nearest ones where it does not. Repeatable.",
 )
 @click.option(
     "--format",
@@ -84,4 +85,6 @@ def contract_command(
             echo(f"note: {read.mismatch}", err=True)
         for sizes, answer in zip(points, answers, strict=True):
             echo(f"{', '.join(f'{name}={size}' for name, size in sizes.items())}: {answer}")
+            if answer.verdict is False and isinstance(contract, Contract):
+                echo(*(f"  legal: {text}" for text in nearest_texts(contract, sizes)))
     fail_on(any(answer.verdict is not True for answer in answers))

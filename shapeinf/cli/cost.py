@@ -29,8 +29,8 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_lines, least_depth
     "--depth",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --by module, the number of parts of the path in a node's name that are a module; by default the least "
-    "that leads to several modules.",
+    help="With --by module, how many parts of the path in a node's name form its module; by default the fewest that "
+    "give several modules.",
 )
 @click.option(
     "--top", type=click.IntRange(min=0), metavar="N", default=20, show_default=True, help="The number of listed rows."

@@ -15,12 +15,14 @@ from shapeinf.checks import (
     check_resize,
     check_run_time_sizes,
     check_serving,
+    check_sizes,
     parse_shapes,
     read_profiles,
     read_serving_config,
 )
 from shapeinf.checks.many import DeploymentCheck
 from shapeinf.checks.profile_files import Shapes
+from shapeinf.cli.options import parse_sizes
 from shapeinf.cli.sections import Command
 from shapeinf.errors import SpecError
 
@@ -29,7 +31,12 @@ _CORNERS = {"min": "minimum", "opt": "optimum", "max": "maximum"}
 
 @attrs.frozen
 class Deployment:
-    """The options that describe a deployment of one model; `corners` are shapes of inputs, by corner and input."""
+    """The options that describe a deployment of one model.
+
+    `points` are sizes of dims, `corners` shapes of inputs by corner and input.
+    """
+
+    points: list[dict[str, int]]
 
     profile: str | None
     triton: str | None
@@ -38,7 +45,7 @@ class Deployment:
 
     def typed_options(self) -> list[str]:
         """The names of the options that are typed."""
-        named: dict[str, object] = {"--profile": self.profile, "--triton": self.triton}
+        named: dict[str, object] = {"--at": self.points or None, "--profile": self.profile, "--triton": self.triton}
         named["--resize"] = self.resize or None
         named.update((f"--{corner}Shapes", shapes or None) for corner, shapes in self.corners.items())
         return [name for name, value in named.items() if value is not None]
@@ -48,11 +55,16 @@ class Deployment:
         profiles = [] if self.profile is None else read_profiles(self.profile)
         if any(self.corners.values()):
             profiles.append(Profile.complete(self.corners["min"], self.corners["opt"], self.corners["max"]))
-        checks: list[DeploymentCheck] = [_profile_check(profile) for profile in profiles]
+        checks: list[DeploymentCheck] = [_sizes_check(sizes) for sizes in self.points]
+        checks += [_profile_check(profile) for profile in profiles]
         if self.triton is not None:
             config = read_serving_config(self.triton)
             checks.append(lambda model: check_serving(model, config))
         return (*checks, check_resize, check_run_time_sizes) if self.resize else tuple(checks)
+
+
+def _sizes_check(sizes: dict[str, int]) -> DeploymentCheck:
+    return lambda model: check_sizes(model, sizes)
 
 
 def _profile_check(profile: Profile) -> DeploymentCheck:
@@ -80,6 +92,15 @@ def _corner_option(corner: str) -> Callable[[Command], Command]:
 
 _OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option(
+        "--at",
+        "points",
+        multiple=True,
+        callback=parse_sizes,
+        metavar="NAME=N,...",
+        help="Check that the graph runs with these sizes; where it does not, the nearest legal ones are printed. "
+        "Repeatable.",
+    ),
+    click.option(
         "--profile",
         type=click.Path(),
         metavar="FILE",
@@ -99,9 +120,11 @@ def deployment_options(command: Command) -> Command:
     """Add the options of `Deployment` to a command, which receives them as its argument `deployment`."""
 
     @functools.wraps(command)
-    def run(profile: str | None, triton: str | None, resize: bool, **arguments: Any) -> None:
+    def run(
+        points: list[dict[str, int]], profile: str | None, triton: str | None, resize: bool, **arguments: Any
+    ) -> None:
         corners = {corner: arguments.pop(corner) for corner in _CORNERS}
-        command(deployment=Deployment(profile, triton, resize, corners), **arguments)
+        command(deployment=Deployment(points, profile, triton, resize, corners), **arguments)
 
     decorated: Command = run
     for option in reversed(_OPTIONS):

@@ -12,6 +12,7 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, note_errors
 from shapeinf.cli.sections import SectionedCommand
+from shapeinf.errors import UnknownNameError
 from shapeinf.explain.unknowns import UnknownsReport
 from shapeinf.report.explanations import (
     DimExplanation,
@@ -23,22 +24,26 @@ from shapeinf.report.explanations import (
     is_tensor,
     parse_target,
 )
+from shapeinf.report.node_explanation import NodeExplanation, explain_node, node_lines, node_names
 from shapeinf.report.text import unknown_lines
 from shapeinf.result import Result
 
-Explanation = TensorExplanation | DimExplanation | UnknownsReport
+Explanation = TensorExplanation | DimExplanation | NodeExplanation | UnknownsReport
 
 DIM = "dim:"
 """The prefix of a target that is a dim, where a tensor has the same name."""
 
+NODE = "node:"
+"""The prefix of a target that is a node, where a tensor has the same name."""
+
 
 @click.command(cls=SectionedCommand)
 @click.argument("model", type=click.Path())
-@click.argument("target", metavar="[TENSOR[.AXIS]|DIM]", required=False)
+@click.argument("target", metavar="[TENSOR[.AXIS]|DIM|NODE]", required=False)
 @click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain, instead of the argument.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all axes by default.")
 @click.option(
-    "--all", "every", is_flag=True, help="List every step, also those that keep a size; JSON always has them."
+    "--all", "every", is_flag=True, help="List every step, including those that keep a size; JSON has all steps."
 )
 @model_options()
 @json_option
@@ -54,8 +59,9 @@ def explain(
     """Explain why an axis of a tensor of MODEL has its size: one line per step, back to the first cause.
 
     TENSOR.AXIS is also written TENSOR[AXIS]; without an axis, all axes are explained. A named DIM is explained by the
-    constraints on it (`dim:NAME` where a tensor has the name too). With neither, all unknown axes and ranks are
-    listed, grouped by the node or input that causes them.
+    constraints on it (`dim:NAME` where a tensor has the name too). A NODE is shown with its attributes, inputs,
+    outputs and conditions (`node:NAME` where a tensor has the name too). Without a target, all unknown axes and ranks
+    are listed, grouped by the node or input that causes them.
 
     Exit codes: 0 explained, 1 errors with --strict, 2 usage (also an unknown tensor or axis), 3 a file cannot be read.
     """
@@ -90,6 +96,13 @@ def _explain_target(
         if axis is not None:
             raise click.UsageError(f"--axis needs a tensor: {target} is a dim")
         return attrs.evolve(dim, model=model), dim_lines(dim)
+    node = explain_node(result, target.removeprefix(NODE))
+    if node is not None and not is_tensor(result, target):
+        if axis is not None:
+            raise click.UsageError(f"--axis needs a tensor: {target} is a node")
+        return attrs.evolve(node, model=model), node_lines(node)
+    if node is None and target.startswith(NODE):
+        raise UnknownNameError("node", target.removeprefix(NODE), node_names(result))
     name, own = parse_target(result, target)
     if own is not None and axis is not None:
         raise click.UsageError(f"the axis is named twice: {target} and --axis {axis}")

@@ -17,6 +17,7 @@ from shapeinf.cli.output import (
     echo_document,
     echo_json,
     echo_rows,
+    echo_wrapped,
     fail_on,
 )
 from shapeinf.cli.sections import Command, SectionedCommand
@@ -24,7 +25,7 @@ from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report.model import build_report
 from shapeinf.report.module_tree import module_rows
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
-from shapeinf.report.text import summary_lines, tensor_cells, tensor_columns
+from shapeinf.report.text import MARGIN, summary_lines, tensor_cells, tensor_columns
 from shapeinf.result import Result
 
 _QUERY = (
@@ -176,7 +177,7 @@ def _print_note(note: str) -> None:
 
 def _print_summary(result: Result) -> None:
     report = build_report(result, None)
-    echo(*summary_lines(report))
+    echo_wrapped(summary_lines(report), MARGIN + 2)
     for diagnostic in report.diagnostics:
         echo("")
         echo_diagnostic(diagnostic)

@@ -51,7 +51,7 @@ GROUPS = {
     "Check a model": {
         "check": Entry(
             "check.check_command",
-            "Check declarations of models and deployments of them.",
+            "Check declarations, deployments, and whether sizes are legal.",
             "check models/ --baseline known.json",
         ),
         "guards": Entry(
@@ -84,7 +84,7 @@ GROUPS = {
         ),
         "contract": Entry(
             "contract.contract_command",
-            "Show the contract, or write a guard of sizes in C or JavaScript.",
+            "Show conditions and legal sizes; write a guard in C or JavaScript.",
             "contract model.onnx --format js -o guard.mjs",
         ),
         "triton": Entry(

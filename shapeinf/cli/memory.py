@@ -70,10 +70,10 @@ def memory_command(
 ) -> None:
     """Compute how much memory MODEL needs at run time: the peak as a formula, and in bytes at the sizes of --bind.
 
-    The peak counts the outputs of nodes; inputs and weights are listed apart. Where dims have no size it is bounded
-    over their ranges (--dim, --assume). Pictures need all sizes.
+    The peak counts the outputs of nodes; inputs and weights are listed apart. Without sizes the peak has a
+    bound, from the ranges of the dims (--dim, --assume). Pictures need all sizes.
 
-    Exit codes: 0 the peak fits, 1 it is not known to fit into --memory-limit, or errors in the model, also at the sizes
+    Exit codes: 0 the peak fits, 1 the peak may exceed --memory-limit, or errors in the model, also at the sizes
     of --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(html=html, png=png, output=output)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
-from shapeinf.texts import escape_unprintable, format_count
+from shapeinf.texts import display_width, escape_unprintable, format_count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,6 +62,22 @@ def echo(*lines: str, err: bool = False) -> None:
 def echo_lines(text: str, *, err: bool = False) -> None:
     """Print a text whose line ends are line ends."""
     echo(*text.split("\n"), err=err)
+
+
+def echo_wrapped(lines: Iterable[str], indent: int) -> None:
+    """Print lines; one that is wider than the output continues below its text, after `indent` blanks."""
+    import textwrap
+
+    width = output_width()
+    for line in map(escape_unprintable, lines):
+        if width is None or display_width(line) <= width:
+            _print(line)
+        else:
+            blanks = " " * min(indent, width // 2)
+            broken = textwrap.wrap(
+                line, width, subsequent_indent=blanks, break_long_words=False, break_on_hyphens=False
+            )
+            _print("\n".join(broken))
 
 
 def echo_json(record: object) -> None:

@@ -76,8 +76,8 @@ def plan(
 ) -> None:
     """Place the outputs of the nodes of MODEL in one arena, at offsets that are valid for all sizes of its dims.
 
-    With --bind of all dims the plan is for these sizes. With ranges (--dim, --assume) every slot has the maximum size
-    of its tensor. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
+    With a size for every dim (--bind), the plan holds for these sizes. With ranges (--dim, --assume), each slot has the
+    maximum size of its tensor. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
 
     Exit codes: 0 all tensors are placed, 1 some are not (they are listed), or errors in the model, also at the sizes of
     --bind, 2 usage, 3 a file cannot be read or written.

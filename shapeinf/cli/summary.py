@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
-from typing import Any
 
 import attrs
 import click
@@ -12,13 +10,12 @@ import click
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, output_width
+from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, echo_wrapped
 from shapeinf.cli.sections import SectionedCommand
+from shapeinf.formats.model_paths import find_models
 from shapeinf.report import Summary, SummaryReport, summarize
-from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells
-from shapeinf.texts import escape_unprintable
-
-_WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "break_on_hyphens": False}
+from shapeinf.report.summary_text import MARGIN, SUMMARY_COLUMNS, summary_as_lines, summary_cells
+from shapeinf.report.usual_sizes import usual_sizes
 
 
 @click.command(name="summary", cls=SectionedCommand)
@@ -29,8 +26,10 @@ _WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "bre
 def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool, json_wanted: bool) -> None:
     """Show what is in each MODEL: format, inputs, outputs, contract, operators, weights, cost and unknown sizes.
 
+    A MODEL is a file, a folder (searched for models), or a quoted glob pattern.
+
     Multiply-accumulates (MACs) and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes
-    of --bind. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
+    of --bind, or at usual ones. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
 
     Exit codes: 0 no errors, 1 errors in a model, also at the sizes of --bind, 2 usage (also a dim that a model does not
     have), 3 a file cannot be read; the other models are still shown.
@@ -38,7 +37,9 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     if table and json_wanted:
         raise click.UsageError("--table and --json are two forms of the output: choose one")
     codes: list[int] = []
-    summaries = _summaries(models, options, codes)
+    with readable_errors():
+        models = find_models(models).paths
+    summaries = _summaries(models, options, codes, usual=not (json_wanted or table))
     if json_wanted:
         echo_json(SummaryReport(tuple(attrs.evolve(summary, model=model) for model, summary in summaries)))
     elif table:
@@ -50,13 +51,19 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
         raise click.exceptions.Exit(max(codes))
 
 
-def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int]) -> Iterator[tuple[str, Summary]]:
-    """The summaries of the models that can be read; `codes` gets the exit code of each model."""
+def _summaries(
+    models: tuple[str, ...], options: ModelOptions, codes: list[int], usual: bool
+) -> Iterator[tuple[str, Summary]]:
+    """The summaries of the models that can be read; `codes` gets the exit code of each model.
+
+    With `usual`, dims that --bind does not have get a usual size.
+    """
     for model in models:
         try:
             with readable_errors(model if len(models) > 1 else ""):
                 result = options.evolve(bind={}).infer(model)
-                summary = summarize(result, options.inference.bind)
+                sizes = dict(options.inference.bind)
+                summary = summarize(result, (usual and usual_sizes(result, sizes)) or sizes)
         except SystemExit as end:  # its message is printed
             codes.append(int(end.code or FAILURE))
             continue
@@ -71,10 +78,7 @@ def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int])
 
 
 def _print(model: str, summary: Summary, number: int) -> None:
-    """Print a summary; lines that are wider than a terminal continue below their text."""
+    """Print a summary, after an empty line where another precedes it."""
     if number:
         echo("")
-    width = output_width()
-    for line in (model, *map(escape_unprintable, summary_as_lines(summary))):
-        wrapped = width is not None and len(line) > width
-        echo(*(textwrap.wrap(line, width or 0, **_WRAPPING) if wrapped else [line]))
+    echo_wrapped((model, *summary_as_lines(summary)), MARGIN + 2)

@@ -57,7 +57,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="Run MODEL at these sizes and those of --bind. Repeatable: one run each.",
+    help="Run MODEL at these sizes, in addition to those of --bind. Repeatable: each is a run.",
 )
 @click.option(
     "--input",

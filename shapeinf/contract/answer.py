@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from shapeinf.html import html_rows
+from shapeinf.texts import object_text
+
 
 class Answer(NamedTuple):
     """Whether the graph runs with some sizes.
@@ -22,3 +25,11 @@ class Answer(NamedTuple):
         """The verdict in words, and the reasons."""
         word = {True: "yes", False: "no", None: "can't tell"}[self.verdict]
         return word + (": " + "; ".join(self.reasons) if self.reasons else "")
+
+    def __repr__(self) -> str:
+        """The verdict, and the first reasons."""
+        return object_text(f"Answer: {Answer(self.verdict)}", self.reasons)
+
+    def _repr_html_(self) -> str:
+        """The verdict, and a table of the reasons."""
+        return html_rows([str(Answer(self.verdict))], [[reason] for reason in self.reasons])

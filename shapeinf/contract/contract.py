@@ -21,7 +21,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.engine.schema_violations import SchemaViolations
 from shapeinf.engine.session import rerun
-from shapeinf.errors import ShapeError, Source
+from shapeinf.errors import MissingSizeError, ShapeError, Source
 from shapeinf.expr import Dimension
 from shapeinf.formats import FORMATS
 from shapeinf.inputs.reader import as_sizes
@@ -39,6 +39,12 @@ STEPS_PER_RUN = 1000
 
 STEPS_PER_NODE = 60
 """The cost of a node in such an inference."""
+
+LARGEST_SOLVED = 1024
+"""The largest size that is solved for where the user names no sizes."""
+
+NEAR = 64
+"""The most by which a nearest legal size differs."""
 
 STEPS_PER_TERM = 2
 """The cost of a new term of a dim."""
@@ -226,15 +232,41 @@ class Contract:
             return Answer(None, tuple(_format_diagnostic(diagnostic) for diagnostic, _ in broken))
         return inference
 
-    def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
+    def solve(self, name: str, values: Iterable[int] | None = None, *, work: int = WORK) -> LegalSizes:
         """The sizes among `values` of a dim with which the graph runs, for some sizes of the other dims.
+
+        Without `values`, those within the bounds of the dim, up to `LARGEST_SOLVED`.
 
         They are solved for where all constraints are quasi-affine, else each size is tried. `work` is the budget, in
         steps that are the same on every machine; sizes beyond it are `untried`. Raises UnknownNameError.
         """
+        if values is None:
+            bounds = self._inference.store.interval(self._symbol(name))
+            high = LARGEST_SOLVED if bounds.hi is None else min(bounds.hi, LARGEST_SOLVED)
+            values = range(max(bounds.lo or 0, 0), high + 1)
         sizes = sort_sizes(values)
         wide = self._contract_for({name: sizes[0]} if sizes else {})
         return wide._solve(name, sizes, Budget(work))
+
+    def nearest(self, name: str, sizes: Mapping[str, int], *, work: int = WORK) -> tuple[int, ...]:
+        """The nearest legal sizes of a dim below and above its size in `sizes`, where the others keep theirs.
+
+        Sizes are tried that differ by at most `NEAR` from it, or from the nearest size within the bounds of the dim.
+        Raises UnknownNameError, MissingSizeError.
+
+        >>> from shapeinf import infer_shapes
+        >>> infer_shapes("examples/convnet.onnx").contract.nearest("height", {"height": 7, "width": 8})
+        (6, 8)
+        """
+        if name not in sizes:
+            raise MissingSizeError([name], "it is the size whose neighbors are searched")
+        size, others = sizes[name], {other: n for other, n in sizes.items() if other != name}
+        bounds = self._inference.store.interval(self._symbol(name))
+        center = max(bounds.lo or 0, size if bounds.hi is None else min(size, bounds.hi))
+        legal = self.bind(others).solve(name, range(max(0, center - NEAR), center + NEAR + 1), work=work)
+        below, above = ([n for n in legal if n < size], [n for n in legal if n > size])
+        candidates = (*below[-1:], *above[:1])
+        return tuple([near for near in candidates if self.check({**others, name: near}).verdict is not False])
 
     def _solve(self, name: str, sizes: list[int], budget: Budget) -> LegalSizes:
         from shapeinf.solver.integer_sets import possible_values

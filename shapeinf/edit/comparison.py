@@ -54,22 +54,6 @@ class Difference:
         return f"{self.change} {self.part} {self.name}: {self.after if self.before is None else self.before}"
 
 
-@json_record("shapeinf.diff/1")
-@attrs.frozen
-class DiffReport:
-    """The differences of two models: the output of `shapeinf diff --json`.
-
-    Args:
-        before: the path of the first model.
-        after: the path of the second model.
-        differences: those of inputs, outputs and other tensors, then those of dims and preconditions.
-    """
-
-    before: str
-    after: str
-    differences: tuple[Difference, ...]
-
-
 def diff(before: Any, after: Any) -> list[Difference]:
     """The differences of two models (or results of inferences): inputs, outputs, other tensors, dims, preconditions.
 

@@ -25,6 +25,7 @@ from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.propagate import run
+from shapeinf.engine.requested_inputs import contradicted_requests
 from shapeinf.engine.schema_violations import first_schema_violation
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError, UnknownOperatorError
 from shapeinf.expr import Dimension, Scope, quote_name
@@ -90,6 +91,7 @@ class Session:
         self._raise_schema_violation(inference)
         self._check_node_sizes(inference)
         remove_consequences(inference)
+        notes += contradicted_requests(inference, self.options.inputs_by_name(self.compiled.graph))
         result = Engine(inference, reader, _notes(self.compiled, notes, reader), self)
         failing = _count_violations(inference) if inference.store.assumed else 0
         if not failing:

@@ -12,9 +12,11 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import walk_runs
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
+from shapeinf.html import html_table
 from shapeinf.lattice import Element, HandleType, MapType, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.lattice.contents import Value, format_contents, nest_elements
 from shapeinf.pickling import versioned_pickle
+from shapeinf.texts import nearest_names
 
 MAX_VALUE = 256
 """The most elements of a tensor whose `TensorInfo.value` is known."""
@@ -69,19 +71,33 @@ class TensorInfo:
             text = f"{kind}, {text})" if kind.startswith("map") else f"{kind}({text})"
         return text
 
+    def _repr_html_(self) -> str:
+        """A table of the type, and of the contents as far as they are known."""
+        contents = [["contents", self.value_text]] if self.value_text else []
+        return html_table(["type", str(self)], contents)
+
+
+class TensorInfos(dict[str, TensorInfo]):
+    """The types of values by name."""
+
+    def __missing__(self, name: str) -> TensorInfo:
+        """Raises KeyError, with the nearest names."""
+        near = ", ".join(map(repr, nearest_names(str(name), self)))
+        raise KeyError(f"no tensor is named {name!r}" + (f"; did you mean {near}?" if near else ""))
+
 
 def has_unknowns(shape: Shape) -> bool:
     """Whether the rank or a dim is unknown."""
     return shape.dims is None or any(symbol.is_anonymous for symbol in shape.symbols())
 
 
-def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
+def tensor_infos(inference: Inference) -> TensorInfos:
     """The types of all values of a graph by name; equal types share one record."""
     types = inference.table.types
     numbers = [*map(inference.table.canonical.__getitem__, inference.numbers)]
     values = {number: types[number] for number in set(numbers)}
     records = {number: tensor_info(value) for number, value in values.items()}
-    return dict(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
+    return TensorInfos(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
 
 
 def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:

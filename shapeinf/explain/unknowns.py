@@ -9,6 +9,7 @@ import attrs
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.causes import Root, Roots, failure_code, inner_point
+from shapeinf.explain.input_values import deciding_inputs
 from shapeinf.explain.points import GraphFrame, Point, tensor_of, unknowns_in
 from shapeinf.explain.probe import is_late
 from shapeinf.graph import UNUSED
@@ -54,6 +55,7 @@ class Cause:
         reason: why the result is unknown.
         values: the values of the main graph whose declared shapes would make the unknowns known.
         location: the position of the node in the text of the model; else empty.
+        inputs: the small inputs of the model from whose values the result follows; `--value` specifies them.
     """
 
     kind: CauseKind
@@ -62,6 +64,7 @@ class Cause:
     reason: str
     values: tuple[str, ...]
     location: str = ""
+    inputs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """`NonZero (version 13) find: the size depends on ...`."""
@@ -92,6 +95,11 @@ class UnknownGroup:
     def count(self) -> int:
         """The number of unknowns."""
         return len(self.unknowns)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The small inputs of the model whose values decide the unknowns."""
+        return tuple(dict.fromkeys(name for cause in self.causes for name in cause.inputs))
 
     def __repr__(self) -> str:
         """The causes, and the first of the unknowns."""
@@ -188,7 +196,8 @@ def cause_of(root: Root) -> Cause:
         return _BUDGET_EXHAUSTED
     location = frame.inference.compiled.graph.locations.get(step.node.name, "")
     node_name = frame.inference.path + step.node_name
-    return Cause(kind, node_name, str(step.operation), reason, _values(frame, step), location)
+    inputs = deciding_inputs(frame, step) if kind in ("body", "data") else ()
+    return Cause(kind, node_name, str(step.operation), reason, _values(frame, step), location, inputs)
 
 
 def _input_reason(root: Root) -> str:

@@ -1,11 +1,12 @@
-"""Periods of quasi-affine dims: a floor of `a*x + b` over `c` grows by `a` whenever `x` grows by `c`."""
+"""Periods of quasi-affine dims: a floor of `a*x + b` over `c` grows by `a` whenever `x` grows by `c`; and their size."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import lcm
 
 from shapeinf.expr.atoms import Floor, Maximum
-from shapeinf.expr.dimension import DimSize
+from shapeinf.expr.dimension import Dimension, DimSize
 
 
 def find_period(d: DimSize, known: dict[int, int] | None = None) -> int:
@@ -37,3 +38,23 @@ def _atom_period(atom: object, known: dict[int, int]) -> int:
     if isinstance(atom, Floor):
         return atom.denominator * find_period(atom.numerator, known) if isinstance(atom.denominator, int) else 0
     return 1
+
+
+def count_terms(dims: Iterable[DimSize]) -> int:
+    """The number of terms of dims and of all dims inside of them, each dim once.
+
+    >>> from shapeinf.expr import Scope
+    >>> h = Scope().symbol("H")
+    >>> count_terms([(h + 7) // 8 - 1, (h + 7) // 8])
+    5
+    """
+    pending = [d for d in dims if isinstance(d, Dimension)]
+    seen = set(pending)
+    for d in pending:
+        atoms = [d.scope.atoms[number] for number in d.atom_numbers()]
+        inner = [a for atom in atoms if isinstance(atom, Maximum) for a in atom.args]
+        inner += [a for atom in atoms if isinstance(atom, Floor) for a in (atom.numerator, atom.denominator)]
+        new = {a for a in inner if isinstance(a, Dimension)} - seen
+        seen |= new
+        pending += new
+    return sum(len(d.terms) for d in seen)

@@ -20,9 +20,6 @@ from shapeinf.lattice import TensorType
 from shapeinf.sharing import cached_property
 from shapeinf.solver.budget import Budget
 
-NEAR = 64
-"""Legal sizes are searched up to this distance from the size of a run."""
-
 MOST_DIMS = 4
 """The dims of a condition for which legal sizes are searched."""
 
@@ -162,14 +159,8 @@ class Conditions:
                     yield from self._nearest_of(label, size)
 
     def _nearest_of(self, label: str, size: int) -> Iterator[NearestSize]:
-        others = {name: n for name, n in self.sizes.items() if name != label}
-        around = range(max(0, size - NEAR), size + NEAR + 1)
-        legal = self.contract.bind(others).solve(label, around, work=self.work)
-        below = [n for n in legal if n < size]
-        above = [n for n in legal if n > size]
-        for near in (*below[-1:], *above[:1]):
-            if self.contract.check({**others, label: near}).verdict is not False:
-                yield NearestSize(label, near, size)
+        for near in self.contract.nearest(label, {**self.sizes, label: size}, work=self.work):
+            yield NearestSize(label, near, size)
 
 
 def _by_node(preconditions: Iterable[Precondition]) -> dict[str, list[Precondition]]:

@@ -10,7 +10,7 @@ import attrs
 
 from shapeinf.errors import UnknownNameError
 from shapeinf.explain.explanation import Step
-from shapeinf.expr import Dimension, DimSize
+from shapeinf.expr import Dimension, DimSize, quote_name
 from shapeinf.report.model import NamedDimRecord, named_dims
 from shapeinf.report.text import dims_text
 from shapeinf.result import Result
@@ -89,7 +89,9 @@ def parse_target(result: Result, text: str) -> tuple[str, int | None]:
             match = re.fullmatch(f"(.+){suffix}", text, re.DOTALL)
             if match is not None and is_tensor(result, match[1]):
                 return match[1], int(match[2])
-        raise UnknownNameError("tensor or dim", text, [*_dims_by_name(result), *result.tensors, *result.body_tensors])
+        raise UnknownNameError(
+            "tensor, dim or node", text, [*_dims_by_name(result), *result.tensors, *result.body_tensors]
+        )
     return text, None
 
 
@@ -119,9 +121,10 @@ def _axis(result: Result, tensor: str, dims: tuple[DimSize, ...], axis: int) -> 
 
 
 def explain_dim(result: Result, name: str) -> DimExplanation | None:
-    """The explanation of a named dim; None where the model has no dim of this name."""
+    """The explanation of a named dim, with or without backquotes; None where the model has no dim of this name."""
     with result.engine.lock:
-        symbol = _dims_by_name(result).get(name)
+        symbols = _dims_by_name(result)
+        symbol = symbols.get(name, symbols.get(quote_name(name)))
         if symbol is None:
             return None
         solved = result.engine.store.solved.get(symbol)

@@ -58,17 +58,26 @@ class OperatorCount:
     domain: str
     count: int
 
+    @property
+    def name(self) -> str:
+        """The operator with its domain: `com.microsoft.FusedMatMul`."""
+        return f"{self.domain}.{self.op}" if self.domain else self.op
+
     def __str__(self) -> str:
         """`14 MatMul`."""
-        return f"{self.count} {self.domain}.{self.op}" if self.domain else f"{self.count} {self.op}"
+        return f"{self.count} {self.name}"
 
 
 @attrs.frozen
 class UnknownCount:
-    """The number of axes and ranks that are unknown for the same causes, which are texts."""
+    """The number of axes and ranks that are unknown for the same causes, which are texts.
+
+    `inputs` are the small inputs whose values decide them.
+    """
 
     count: int
     causes: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
 
 
 @versioned_pickle
@@ -180,7 +189,9 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
         peak_bytes=_amount(lambda: str(memory.peak), lambda: _peak_at(memory.peak, sizes), lambda: ""),
         kv_caches=report_kv_caches(memory, sizes),
         uncounted=uncounted,
-        unknowns=tuple([UnknownCount(g.count, tuple(map(str, g.causes))) for g in result.unknowns(work=work)]),
+        unknowns=tuple(
+            [UnknownCount(g.count, tuple(map(str, g.causes)), g.inputs) for g in result.unknowns(work=work)]
+        ),
         diagnostics={name: severities[name] for name in SEVERITIES},
         coverage=report.coverage,
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shapeinf.diagnostics import SEVERITIES
+from shapeinf.report.formula_text import formula_lines
 from shapeinf.report.kv_cache_report import kv_cache_lines
 from shapeinf.report.model import TensorRecord
-from shapeinf.report.summary import Amount, Summary
+from shapeinf.report.summary import Amount, Summary, UnknownCount
 from shapeinf.report.table import Column
-from shapeinf.report.text import dims_text
+from shapeinf.report.text import dims_text, value_hint
 from shapeinf.texts import (
     AT_LEAST,
     AT_MOST,
@@ -29,14 +30,15 @@ MAX_OPERATORS = 10
 MAX_NAME = 60
 MAX_FORMULA = 160
 """Characters of a formula; the JSON has all."""
-_MARGIN = 12
+MARGIN = 12
+"""The columns of the headings."""
 
 
 def summary_as_lines(summary: Summary) -> Iterator[str]:
     """The summary on one screen."""
     for heading, lines in _sections(summary):
         for number, line in enumerate(lines):
-            yield f"{'' if number else heading:{_MARGIN}}{line}"
+            yield f"{'' if number else heading:{MARGIN}}{line}"
 
 
 def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
@@ -105,14 +107,14 @@ def _amount_lines(summary: Summary, amount: Amount, display: Callable[[int], str
     """The formula, and the number at the sizes of the summary; one line where it is a number at all sizes."""
     if not amount.formula:
         return [amount.note]
-    formula = shorten_end(amount.formula, MAX_FORMULA) + unit
+    formula = formula_lines(amount.formula, MAX_FORMULA, unit)
     if amount.value is None:
-        return [formula, *([f"  {amount.note}"] if summary.sizes else [])]
+        return [*formula, *([f"  {amount.note}"] if summary.sizes else [])]
     number = _amount_text(amount, display)
     if amount.formula.isdigit():
         return [number]
     sizes = ", ".join(f"{name}={size}" for name, size in summary.sizes.items())
-    return [formula, f"  {sizes or 'always'}: {number}"]
+    return [*formula, f"  {sizes or 'always'}: {number}"]
 
 
 def _uncounted_line(uncounted: Mapping[str, int]) -> str:
@@ -122,9 +124,12 @@ def _uncounted_line(uncounted: Mapping[str, int]) -> str:
 
 
 def _unknown_lines(summary: Summary) -> list[str]:
-    return _limit([f"{group.count} because of {'; and of '.join(group.causes)}" for group in summary.unknowns]) or [
-        "nothing"
-    ]
+    return _limit(list(map(_unknown_line, summary.unknowns))) or ["nothing"]
+
+
+def _unknown_line(group: UnknownCount) -> str:
+    hint = f"; {value_hint(group.inputs)}" if group.inputs else ""
+    return f"{group.count} because of {'; and of '.join(group.causes)}{hint}"
 
 
 def _diagnostics_line(counts: Mapping[str, int]) -> str:

@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.report.table import Column
-from shapeinf.texts import escape_unprintable, format_count
+from shapeinf.texts import escape_unprintable, format_count, shell_word
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
-    from shapeinf.edit.comparison import Difference
     from shapeinf.explain.unknowns import UnknownGroup
     from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 
 MAX_ITEMS = 8
 """Limit on the listed items of a sequence; for a longer one, the shape of all items."""
-MAX_SINGLE = 10
-"""Limit on the listed tensors that only one of two models has, for each of the two."""
 MAX_UNKNOWNS = 8
 """Limit on the listed unknowns of one cause; the others are counted."""
 
-
-_VALUE = Column("value", 16, turn=4)
+MARGIN = 10
+"""The columns of the headings of lines below a table."""
+_VALUE = Column("value", 16, turn=3)
 
 
 def tensor_columns(values: bool = False) -> tuple[Column, ...]:
@@ -31,10 +29,10 @@ def tensor_columns(values: bool = False) -> tuple[Column, ...]:
     return (
         Column("tensor", 16),
         Column("type"),
-        Column("shape", 16, turn=2),
-        Column("range", 8, turn=1),
+        Column("shape", 16, turn=1, wraps=True),
+        Column("range", optional=True),
         *([_VALUE] if values else []),
-        Column("producer", 8, turn=3),
+        Column("producer", 8, turn=2),
     )
 
 
@@ -58,11 +56,11 @@ def _shape_lines(tensor: TensorRecord) -> list[str]:
 def summary_lines(report: ModelReport) -> Iterator[str]:
     """The lines below the table: dims, contract, guards (its conditions on data and branches), policy, coverage."""
     if report.dims:
-        yield f"dims      {dims_text(report.dims)}"
+        yield f"{'dims':{MARGIN}}{dims_text(report.dims)}"
     yield from _section("contract", [p.line for p in report.preconditions if p.kind != "guard"])
     yield from _section("guards", _guard_lines(report))
-    yield f"policy    {report.policy}"
-    yield f"coverage  {report.coverage}"
+    yield f"{'policy':{MARGIN}}{report.policy}"
+    yield f"{'coverage':{MARGIN}}{report.coverage}"
 
 
 def _guard_lines(report: ModelReport) -> Iterator[str]:
@@ -77,7 +75,7 @@ def _guard_lines(report: ModelReport) -> Iterator[str]:
 
 def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
-        yield f"{'' if number else heading:10}{line}"
+        yield f"{'' if number else heading:{MARGIN}}{line}"
 
 
 def dims_text(dims: Iterable[NamedDimRecord]) -> str:
@@ -103,22 +101,18 @@ def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:
         names = [str(unknown) for unknown in group.unknowns[:MAX_UNKNOWNS]]
         more = f" and {group.count - MAX_UNKNOWNS} more" if group.count > MAX_UNKNOWNS else ""
         yield f"  {', '.join(names)}{more}"
+        if group.inputs:
+            yield f"  {value_hint(group.inputs)}"
 
 
-def difference_lines(differences: Sequence[Difference], *, every: bool) -> Iterator[str]:
-    """The differences; tensors that only one model has come last, limited in number unless `every`."""
-    if not differences:
-        yield "no difference"
-    single: dict[str, list[Difference]] = {"removed": [], "added": []}
-    for difference in differences:
-        if difference.part == "tensor" and difference.change != "changed":
-            single[difference.change].append(difference)
-        else:
-            yield str(difference)
-    for how, group in single.items():
-        yield from map(str, group if every else group[:MAX_SINGLE])
-        if len(group) > MAX_SINGLE and not every:
-            yield f"and {len(group) - MAX_SINGLE:,} more {how} tensors: --all lists them"
+def value_hint(inputs: Sequence[str]) -> str:
+    """How to make known what the values of inputs decide.
+
+    >>> value_hint(["sr"])
+    'sr decides it: try --value sr=...'
+    """
+    options = " ".join(f"--value {shell_word(f'{name}=...')}" for name in inputs)
+    return f"{' and '.join(inputs)} decide{'' if inputs[1:] else 's'} it: try {options}"
 
 
 def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 
-from shapeinf.checks.model_paths import walk_files
-from shapeinf.checks.selection import matches_path
 from shapeinf.errors import PathPatternError
 from shapeinf.formats import FORMATS
+from shapeinf.formats.model_paths import matches_path, walk_files
 from shapeinf.formats.registry import HEAD
 from shapeinf.scan.copies import base_name, is_url, open_file_system
 from shapeinf.scan.records import Candidate, clean_text

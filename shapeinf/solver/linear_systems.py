@@ -51,6 +51,15 @@ class System:
         """The system with the rows of a part without disjunctions."""
         return System(self.equal + part.equal, self.at_least + part.at_least, self.disjunctions)
 
+    def reach(self) -> int:
+        """A number that exceeds all coordinates of vertices: the product of the rows' norms exceeds each determinant.
+
+        Where a variable can be as large, it has no bound.
+        """
+        parts = [self, *(part for disjunction in self.disjunctions for part in disjunction)]
+        rows = (row for part in parts for row in (*part.equal, *part.at_least))
+        return 1 << sum(abs(c).bit_length() for row in rows for c in row.values())
+
 
 def has_point(system: System, steps: Steps) -> bool | None:
     """Whether integers satisfy a system; None where elimination does not decide it. Raises UndecidedError.

@@ -17,11 +17,11 @@ from shapeinf.constraints.records import Clause
 from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import Bound, Bounds
-from shapeinf.expr.periods import find_period
+from shapeinf.expr.periods import count_terms, find_period
 from shapeinf.solver.budget import Budget
 
 MAX_STEPS = 500_000
-"""Steps of one question: the terms of all conditions, for each class."""
+"""Steps of one question: two for each term of the conditions, in each class."""
 
 Group = Sequence[Clause]
 """Clauses of which one must hold."""
@@ -94,7 +94,7 @@ def solve_periodic(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, b
     period, count = lcm(*map(find_period, dims)), high - low + 1
     if count != inf and (not period or count < period):
         period = int(count)  # each class has one integer, where any function can be evaluated
-    steps = period * (1 + sum(2 * len(d.terms) * (1 + d.depth) for d in dims))
+    steps = period * (1 + 2 * count_terms(dims))
     if not period or steps > MAX_STEPS or not budget.take(steps):
         return None
     classes = _Classes(groups, symbol, period)

@@ -23,8 +23,6 @@ from shapeinf.solver.periodic_sets import Group, PeriodicSet, solve_periodic
 
 MAX_TRIED = 1024
 """Sizes of one symbol that are tried one by one, where others are connected with it."""
-FAR = 1 << 64
-"""A symbol that can be this large counts as unbounded."""
 
 
 class Conditions:
@@ -39,6 +37,11 @@ class Conditions:
         self._groups = [*groups, *congruences]
         self._writer: _SystemWriter | None = None
 
+    def _system_writer(self) -> _SystemWriter:
+        if self._writer is None:
+            self._writer = _SystemWriter(self.store, self._groups)
+        return self._writer
+
     def hold(self, *more: Clause, exactly: bool = False) -> bool:
         """Whether integers satisfy the conditions and further clauses on their symbols. Raises UndecidedError.
 
@@ -49,10 +52,9 @@ class Conditions:
             solved = self.solve(symbol, more=more)
             if solved is not None:
                 return bool(solved)
-        if self._writer is None:
-            self._writer = _SystemWriter(self.store, self._groups)
-        answer = has_point(self._writer.system_with(more), Steps(self._budget))
-        if answer is None or (answer and exactly and self._writer.has_product):
+        writer = self._system_writer()
+        answer = has_point(writer.system_with(more), Steps(self._budget))
+        if answer is None or (answer and exactly and writer.has_product):
             raise UndecidedError
         return answer
 
@@ -80,9 +82,12 @@ class Conditions:
         if solved is not None:
             return (solved.least, solved.greatest) if solved else None
         low, high = self.store.bounds(symbol)
-        first, last = int(max(low, -FAR)), int(min(high, FAR))
-        if not self.hold(Clause(first - symbol, False)) or not self.hold(Clause(symbol - last, False)):
-            raise UndecidedError
+        writer = self._system_writer()
+        number = writer.variable(symbol.terms[0][0])
+        system, far = writer.system, writer.system.reach()
+        for row in ({number: -1, CONSTANT: int(max(low, -far))}, {number: 1, CONSTANT: -int(min(high, far))}):
+            if not has_point(system.joined(System([], [row])), Steps(self._budget)):
+                raise UndecidedError
         return low, high
 
 
@@ -130,9 +135,10 @@ class _SystemWriter:
         return System([row]) if clause.zero else System([], [row])
 
     def _row(self, d: DimSize) -> Row:
-        return {self._variable(monomial): c for monomial, c in terms_of(self.store.scope, d)}
+        return {self.variable(monomial): c for monomial, c in terms_of(self.store.scope, d)}
 
-    def _variable(self, monomial: Monomial) -> int:
+    def variable(self, monomial: Monomial) -> int:
+        """The number of a monomial."""
         if not monomial:
             return CONSTANT
         if monomial not in self.numbers:

@@ -65,6 +65,7 @@ def test_damage_is_detected_in_a_few_models(tool) -> None:
     assert is_at_least(cases, 0.95, 0.93, 0.93)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("declared", "least"), [("bare", (0.93, 0.80, 0.88)), ("shapeinf", (0.93, 0.88, 0.90))])
 def test_damage_is_detected_in_our_own_models(tool, declared, least) -> None:
     """Some 180 cases, the same."""

@@ -16,6 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 from shapeinf import diff
 from shapeinf.cli import main
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
 
 def run(*args: object) -> Result:
     return CliRunner().invoke(main, ["diff", *map(str, args)])
@@ -45,11 +47,12 @@ def test_tensors_of_one_model_only_come_last_and_are_limited(tmp_path: Path) -> 
         return path
 
     paths = chain(31, "a", 2), chain(13, "b", 3)
-    lines = run(*paths).output.splitlines()
+    *lines, nodes, peak, operators = run(*paths).output.splitlines()
+    assert (nodes, operators) == ("nodes: 31 -> 13", "operators: Relu 31 -> 13") and peak.startswith("peak: ")
     assert [line.split(":")[0] for line in lines[:2]] == ["changed input x", "changed output y"]
     assert lines[12] == "and 20 more removed tensors: --all lists them" and len(lines) == 2 + 11 + 11
     assert lines[-1] == "and 2 more added tensors: --all lists them"
-    assert len(run(*paths, "--all").output.splitlines()) == 2 + 30 + 12
+    assert len(run(*paths, "--all").output.splitlines()) == 2 + 30 + 12 + 3
     assert len(json.loads(run(*paths, "--json").output)["differences"]) == 2 + 30 + 12
 
 
@@ -148,3 +151,26 @@ def test_command(tmp_path: Path) -> None:
     }
     assert run(first, tmp_path / "none.onnx").exit_code == 3
     assert run(first, two, "--bind", "k=2").exit_code == 2
+
+
+def test_totals_that_differ(tmp_path: Path) -> None:
+    """Amounts at usual sizes, each with the sizes of its model; nothing where only names differ."""
+    decoder = EXAMPLES / "decoder.onnx"
+    bound, renamed = tmp_path / "bound.onnx", tmp_path / "renamed.onnx"
+    for path, request in ((bound, "batch=4"), (renamed, "seq=tokens")):
+        assert CliRunner().invoke(main, ["bind", str(decoder), request, "-o", str(path)]).exit_code == 0
+    assert run(decoder, renamed).output == "changed dim seq: seq -> tokens\n"
+    assert run(decoder, decoder).output == "no difference\n"
+    macs, peak = run(decoder, bound).output.splitlines()[-2:]
+    assert macs == "MACs: 5.65 M (5,652,480) at batch=1, seq=128 -> 22.6 M (22,609,920) at seq=128"
+    assert peak.startswith("peak: ") and peak.endswith(" at seq=128")
+
+
+def test_operators_that_differ(tmp_path: Path) -> None:
+    paths = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    for path, op in zip(paths, ("Relu", "Tanh"), strict=True):
+        onnx.save(make([2, 3], op), path)
+    assert run(*paths).output == "no difference\noperators: Relu 2 -> 1, Tanh 0 -> 1\n"
+    record = json.loads(run(*paths, "--json").output)
+    assert record["operators"] == [{"op": "Relu", "before": 2, "after": 1}, {"op": "Tanh", "before": 0, "after": 1}]
+    assert record["totals"] == record["differences"] == []

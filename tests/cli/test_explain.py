@@ -66,8 +66,8 @@ def test_bound_symbols_are_explained_as_bound(model: Path) -> None:
 MISTAKES = [
     (("--tensor", "zz"), 2, "no tensor is named 'zz'"),
     (("--tensor", "x", "--axis", "2"), 2, "x has no axis 2: its shape is [batch, 3]"),
-    (("zz",), 2, "no tensor or dim is named 'zz'"),
-    (("z.2.0",), 2, "no tensor or dim is named 'z.2.0'"),
+    (("zz",), 2, "no tensor, dim or node is named 'zz'"),
+    (("z.2.0",), 2, "no tensor, dim or node is named 'z.2.0'"),
     (("x.2",), 2, "x has no axis 2: its shape is [batch, 3]"),
     (("bacth",), 2, "did you mean 'batch'?"),
     (("--axis", "0"), 2, "--axis needs a tensor"),
@@ -209,11 +209,56 @@ def test_a_dim(model: Path) -> None:
     assert (record["schema"], record["dim"]["bounds"]) == ("shapeinf.explain.dim/1", {"min": 1, "max": 8})
 
 
+def test_a_dim_whose_name_is_no_identifier(tmp_path: Path) -> None:
+    text = '<ir_version: 10, opset_import: ["" : 20]> g (float[x] a) => (float[x] b) { b = Relu (a) }'
+    model = onnx.parser.parse_model(text)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "DynamicDimension.0"
+    onnx.save(model, tmp_path / "m.onnx")
+    bare = run(tmp_path / "m.onnx", "DynamicDimension.0")
+    assert bare.stdout == run(tmp_path / "m.onnx", "`DynamicDimension.0`").stdout
+    assert bare.stdout.startswith("`DynamicDimension.0` 1..\n  the size of a.shape[0]\n")
+
+
 def test_what_nodes_require_of_a_dim() -> None:
     example = Path(__file__).resolve().parents[2] / "examples" / "convnet.onnx"
     assert [line for line in run(example, "height").stdout.splitlines() if "required by" in line] == [
         "  height % 2 == 0, required by Concat 'joined/Concat': axis 2 must be equal in all inputs of a concatenation"
     ]
+
+
+def test_a_node() -> None:
+    example = Path(__file__).resolve().parents[2] / "examples" / "convnet.onnx"
+    assert run(example, "joined/Concat").stdout.splitlines() == [
+        "Concat (version 18) joined/Concat",
+        "  attribute axis = 1",
+        "  input 0 act: float32[batch, 8, height, width]",
+        "  input 1 up: float32[batch, 8, 2*(height//2), 2*(width//2)]",
+        "  output 0 joined: float32[batch, 16, height, width]",
+        "  condition height % 2 == 0, required by Concat 'joined/Concat': "
+        "axis 2 must be equal in all inputs of a concatenation",
+        "  condition width % 2 == 0, required by Concat 'joined/Concat': "
+        "axis 3 must be equal in all inputs of a concatenation",
+    ]
+    assert run(example, "node:joined/Concat").stdout == run(example, "joined/Concat").stdout
+    assert "no node is named 'joined/Concats'; did you mean" in run(example, "node:joined/Concats").output
+    assert "--axis needs a tensor: joined/Concat is a node" in run(example, "joined/Concat", "--axis", 1).output
+
+
+def test_attributes_of_every_kind(tmp_path: Path) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 20]> g (float[2] x, bool flag) => (float[2] y, float[2] z) {
+        limits = Constant <value = float[3] {1.5, 2.5, 3.5}> ()
+        z = Resize <mode = "near\\nest", axes = [0]> (x, , limits)
+        y = If (flag) <
+            then_branch = t () => (float[2] p) { p = Neg (x) },
+            else_branch = e () => (float[2] q) { q = Abs (x) }
+        >
+    }"""
+    model = onnx.parser.parse_model(text)
+    onnx.save(model, tmp_path / "m.onnx")
+    assert "  attribute value = float32[3] [1.5, 2.5, 3.5]" in run(tmp_path / "m.onnx", "node:limits").stdout
+    assert "  attribute then_branch = a graph of 1 nodes" in run(tmp_path / "m.onnx", "node:y").stdout
+    lines = run(tmp_path / "m.onnx", "node:z").stdout.splitlines()
+    assert "  input 1 is absent" in lines and "  attribute axes = [0]" in lines
 
 
 def test_a_tensor_precedes_a_dim_of_its_name(windows: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import onnx
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
 from shapeinf.cli import main
@@ -18,7 +20,8 @@ from shapeinf.report import tensor_cells
 from shapeinf.report.module_tree import module_rows
 from shapeinf.report.table import MEASURED, Column, table_lines
 from shapeinf.report.tensor_rows import TensorQuery, TensorRecord, TensorRows
-from shapeinf.texts import display_width
+from shapeinf.report.text import tensor_columns
+from shapeinf.texts import break_text, display_width
 
 TEXT = """<ir_version: 10, opset_import: ["" : 19]>
 g (float[batch, 3, height, width] x, float[batch] other, bool flag)
@@ -196,11 +199,36 @@ def test_long_names_lose_their_middle_on_a_terminal(name: str, width: int, expec
     assert expected is None or row.split()[0] == expected
 
 
+@given(st.text(st.sampled_from("ab, [\u7e70e\u0301"), max_size=60), st.integers(4, 20))
+def test_a_shape_continues_on_further_lines(cell: str, width: int) -> None:
+    lines = break_text(cell, width)
+    assert max(map(display_width, lines)) <= width
+    assert "".join(lines).replace(" ", "") == cell.replace(" ", "")
+
+
+def test_what_does_not_fit() -> None:
+    """Ranges are omitted, names cut; dims are not."""
+    columns = tensor_columns()
+    long = ("a" * 30, "float32", "[batch, 3, height, width]", "[1.., 3, 1.., 1..]", "LayerNormalization, output")
+    rows = [long, ("b", "int64", "[]", "", "Shape")]
+    natural = max(map(len, table_lines(columns, rows)))
+    for width in range(60, natural + 5):
+        heading, _, *lines = table_lines(columns, rows, width=width)
+        assert max(map(len, lines)) <= width
+        assert ("range" in heading) == (width >= natural)
+        assert all(dim in "".join(lines) for dim in ("[batch,", " 3,", "height,", "width]"))
+    rows = [(*row[:3], "", row[4]) for row in rows]
+    assert "range" not in next(table_lines(columns, rows, width=200))
+    assert "range" in next(table_lines(columns, rows)), "a file has the same columns for all models"
+
+
 def test_columns_are_honored_in_a_pipe(model: Path) -> None:
     plain = run(model).stdout
-    assert run(model, env={"COLUMNS": "200"}).stdout == plain
+    wide = run(model, env={"COLUMNS": "200"}).stdout
+    words = [word for word in plain.split() if word != "range" and "\u2500" not in word]
+    assert [word for word in wide.split() if "\u2500" not in word] == words
     cut = run(model, env={"COLUMNS": "60"}).stdout
-    assert max(map(len, cut.partition("\n\n")[0].splitlines())) <= 60
+    assert max(map(len, cut.splitlines())) <= 60
     for nonsense in ("", "0", "-5", "wide"):
         assert run(model, env={"COLUMNS": nonsense}).stdout == plain
 

@@ -91,15 +91,16 @@ def test_the_help_of_a_command_has_its_exit_codes_and_an_example_that_parses(nam
     ("name", "own"), [("infer", "--filter"), ("memory", "--memory-limit"), ("check", "--baseline")]
 )
 def test_the_help_of_a_command_begins_with_its_own_options(name: str, own: str) -> None:
-    text = CliRunner().invoke(main, [name, "--help"]).output
-    assert (
-        text.index("\nOptions:")
-        < text.index(f"\n  {own}")
-        < text.index("\nDims, inputs and inference:")
-        < text.index("--bind N")
-    )
-    assert text.index("--config") < text.index("\nFormats of models:") < text.index("--dialect")
-    assert ("\nLifetimes of tensors:" in text) == (name == "memory"), "a section without options has no heading"
+    short, full = (CliRunner().invoke(main, [name, option]).output for option in ("--help", "--help-all"))
+    headings = ["\nOptions:", f"\n  {own}", "\n  --help-all", "\nDims, inputs and inference:"]
+    for text, shared in ((short, "--dim, --bind, "), (full, "\n  -f, --bind NAME=N")):
+        end = text.index("\nDims, inputs")
+        places = [text.index(part) for part in headings]
+        places += [text.index(part, end) for part in (shared, "--config", "\nFormats of models:", "--dialect")]
+        assert places == sorted(places)
+        assert ("\nLifetimes of tensors:" in text) == (name == "memory"), "a section without options has no heading"
+    assert "Sizes of named dims" in full and "Sizes of named dims" not in short
+    assert short.count("\n") < 0.7 * full.count("\n")
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,23 @@ def test_several_models_and_one_that_cannot_be_read(tmp_path: Path) -> None:
     assert len(rows) == 2 and "47,520" in rows[0] and "1,896" in rows[1]
 
 
+def test_folders_and_patterns() -> None:
+    folder = str(ROOT / "examples")
+    listed = [line.split()[0] for line in run("--table", folder).stdout.splitlines()[2:]]
+    assert CONVNET in listed and f"{folder}/pnnx/cnn.onnx" in listed
+    assert run(f"{folder}/*.onnx").stdout == run(CONVNET, DECODER).stdout
+    assert run(f"{folder}/*.tf").exit_code == 2
+
+
+def test_numbers_at_usual_sizes() -> None:
+    """Text has numbers for a reader; JSON and the table have those that are asked for."""
+    assert "batch=1, seq=128: 5.65 M" in run(DECODER).stdout
+    assert "batch=2, seq=128: " in run(DECODER, "--bind", "batch=2").stdout
+    (model,) = json.loads(run(DECODER, "--json").stdout)["models"]
+    assert model["sizes"] == {} and model["macs"]["value"] is None
+    assert "symbolic" in run("--table", DECODER).stdout
+
+
 def test_a_size_that_one_of_several_models_does_not_have() -> None:
     result = run("--table", CONVNET, DECODER, "--bind", "batch=1,height=4,width=4")
     assert result.exit_code == 2

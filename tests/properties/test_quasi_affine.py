@@ -297,6 +297,16 @@ def test_many_disjunctions_are_undecided_within_their_limit() -> None:
     assert budget.spent <= MAX_STEPS
 
 
+def test_a_bound_is_found_however_large() -> None:
+    store = ConstraintStore(Scope())
+    a, b = store.scope.symbol("a", 0), store.scope.symbol("b", 0)
+    store.add_equal(a, maximum(b, 2 * a - (1 << 70)), Source("node", "required"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(isl, "ISL_INSTALLED", False)
+        assert value_range(store, a) is None
+    assert value_range(store, a) == (0, 1 << 70)
+
+
 def test_an_exhausted_budget_leaves_all_open() -> None:
     store, _, total = strides(1)
     with pytest.raises(UndecidedError):

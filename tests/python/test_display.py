@@ -42,7 +42,8 @@ OBJECTS: dict[str, Callable[[Result], Any]] = {
     "graph": lambda r: r.graph,
     "diagnostics": lambda r: r.diagnostics,
     "unknowns": lambda r: r.unknowns(),
-    "tensor": lambda r: r.tensors["mask"],
+    "tensor": lambda r: list(r.tensors.values())[-1],
+    "answer": lambda r: r.contract.check(),
     "legal": lambda r: r.contract.solve("height", range(5000)),
     "bound": lambda r: bind(CONVNET, {"batch": 2}),
     "rebatched": lambda r: rebatch(_fixed(), axis=0),
@@ -108,7 +109,7 @@ class Reader(HTMLParser):
         self.texts.append(data)
 
 
-TABLES = ["result", "contract", "cost", "memory", "plan", "program", "diagnostics", "unknowns"]
+TABLES = ["result", "answer", "tensor", "contract", "cost", "memory", "plan", "program", "diagnostics", "unknowns"]
 ALLOWED = {"div", "style", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "caption"}
 
 

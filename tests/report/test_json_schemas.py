@@ -86,6 +86,7 @@ COMMANDS = [
     ("explain decoder x0.1", "explain/1"),
     ("explain decoder batch", "explain.dim/1"),
     ("explain convnet half", "explain/1"),
+    ("explain convnet half/MaxPool", "explain.node/1"),
     ("infer decoder --op MatMul --limit 1", "infer/1"),
     ("explain broken", "unknowns/1"),
     ("explain data", "unknowns/1"),

@@ -12,6 +12,7 @@ from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.bindings import Binder
+from shapeinf.report.usual_sizes import TYPICAL
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.sampling import legal_bindings
 
@@ -41,9 +42,6 @@ MAX_SAMPLED = 4096
 
 MAX_CHECKED = 12
 """Sizes that are checked by an inference each, until some are legal."""
-
-TYPICAL = (128, 224, 256, 64, 32, 512, 16, 100, 1024, 8, 4, 3, 2, 1, 48, 96, 4096)
-"""Sizes that all dims start with, in the order in which they are tried."""
 
 
 @attrs.frozen

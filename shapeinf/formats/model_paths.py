@@ -5,10 +5,10 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 
 import attrs
 
-from shapeinf.checks.selection import matches_path
 from shapeinf.errors import PathPatternError
 from shapeinf.formats import FORMATS
 
@@ -102,3 +102,27 @@ def walk_files(
             path = os.path.normpath(os.path.join(parent, name))
             if not name.startswith(".") and os.path.isfile(path):
                 yield path
+
+
+def matches_path(path: str, pattern: str, folder: str = "") -> bool:
+    """Whether a pattern matches a path, a folder above it, or the name of either.
+
+    A pattern is relative to `folder`. `*` stands for any characters, also for `/`.
+
+    >>> [matches_path("zoo/old/a.onnx", pattern) for pattern in ("zoo/*.onnx", "old", "a.onnx", "b*")]
+    [True, True, True, False]
+    """
+    relative = relative_path(path, folder)
+    plain = pattern.removeprefix("./").removeprefix("**/").rstrip("/")
+    parts = relative.split("/")
+    folders = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+    return any(fnmatchcase(name, plain) for name in (*folders, *parts))
+
+
+def relative_path(path: str, folder: str = "") -> str:
+    """A path relative to a folder, with `/`; one on another drive stays absolute."""
+    try:
+        relative = os.path.relpath(path, folder or os.curdir)
+    except ValueError:
+        relative = os.path.abspath(path)
+    return relative.replace(os.sep, "/")
