@@ -1,4 +1,4 @@
-"""Periods of quasi-affine dims: a floor of `a*x + b` over `c` grows by `a` whenever `x` grows by `c`; and their size."""
+"""Periods of quasi-affine dims, and their size: a floor of `a*x + b` over `c` grows by `a` where `x` grows by `c`."""
 
 from __future__ import annotations
 

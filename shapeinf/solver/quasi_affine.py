@@ -7,7 +7,7 @@ maximum are variables of their own, and so is a product, without the conditions 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from math import inf
 
@@ -21,8 +21,8 @@ from shapeinf.solver.budget import Budget
 from shapeinf.solver.linear_systems import CONSTANT, Row, Steps, System, combine, has_point
 from shapeinf.solver.periodic_sets import Group, PeriodicSet, solve_periodic
 
-MAX_TRIED = 1024
-"""Sizes of one symbol that are tried one by one, where others are connected with it."""
+MAX_TRIED = 4096
+"""Sizes of one symbol that are tried one by one, 50 us each, where others are connected with it."""
 
 
 class Conditions:
@@ -81,14 +81,42 @@ class Conditions:
         solved = self.solve(symbol)
         if solved is not None:
             return (solved.least, solved.greatest) if solved else None
+        if not self.hold():
+            return None
         low, high = self.store.bounds(symbol)
+        return self._end(symbol, low, high, -1), self._end(symbol, high, low, 1)
+
+    def _end(self, symbol: Dimension, bound: Bound, opposite: Bound, sign: int) -> Bound:
+        """The last value of a symbol in a direction, that of a bound, by bisection; an infinity where there is none."""
         writer = self._system_writer()
         number = writer.variable(symbol.terms[0][0])
-        system, far = writer.system, writer.system.reach()
-        for row in ({number: -1, CONSTANT: int(max(low, -far))}, {number: 1, CONSTANT: -int(min(high, far))}):
-            if not has_point(system.joined(System([], [row])), Steps(self._budget)):
+
+        def has_value(last: int) -> bool:
+            """Whether there is a value from `last` on."""
+            row = {number: sign, CONSTANT: -sign * last}
+            answer = has_point(writer.system.joined(System([], [row])), Steps(self._budget))
+            if answer is None:
                 raise UndecidedError
-        return low, high
+            return answer
+
+        if has_value(sign * writer.system.reach() if abs(bound) == inf else int(bound)):
+            return bound
+        if abs(bound) != inf:
+            return bound - sign * _first(lambda distance: has_value(int(bound) - sign * distance))
+        if abs(opposite) == inf:
+            raise UndecidedError
+        return opposite + sign * (_first(lambda distance: not has_value(int(opposite) + sign * distance)) - 1)
+
+
+def _first(holds: Callable[[int], bool]) -> int:
+    """The least number above 0 for which a condition holds, as for all larger ones."""
+    low, high = 0, 1
+    while not holds(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def connected(store: ConstraintStore, groups: Sequence[Group], budget: Budget) -> list[Conditions]:
