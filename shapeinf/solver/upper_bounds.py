@@ -58,8 +58,8 @@ class UpperBound:
     @property
     def _notes(self) -> str:
         """What may improve the bound."""
-        notes = [cut_text(self.remedy)] if self.cut else []
-        return "".join(f"; {note}" for note in (*notes, *([NEEDS_ISL] if self.needs_isl else [])))
+        notes = [cut_text(self.remedy)] * self.cut + [NEEDS_ISL] * self.needs_isl
+        return "".join(f"; {note}" for note in notes)
 
 
 def upper_bound(

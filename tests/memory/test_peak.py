@@ -78,7 +78,8 @@ def test_without_isl_a_bound_is_larger_and_says_so(monkeypatch):
     assert str(actual).endswith(f"(interval, may be less; {NEEDS_ISL})")
     largest = kv(ShapeStore()).largest("seq", "128MiB", past=(0, 4095), assume="past + seq <= 4096")
     assert not largest.proven
-    assert str(largest) == f"no size of seq is known to fit into 134217728 bytes ({NEEDS_ISL})"
+    assert str(largest).startswith("no size of seq is known to fit into 134217728 bytes (")
+    assert str(largest).endswith(f"{NEEDS_ISL})")
 
 
 def test_live_buffers_at_the_peak():

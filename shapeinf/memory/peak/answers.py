@@ -109,7 +109,8 @@ class Largest:
 
     def __str__(self) -> str:
         """One line."""
-        reached = f" ({cut_text(REMEDY)})" if self.cut else f" ({NEEDS_ISL})" if self.needs_isl else ""
+        notes = [cut_text(REMEDY)] * self.cut + [NEEDS_ISL] * self.needs_isl
+        reached = f" ({'; '.join(notes)})" if notes else ""
         caveat = " (without the buffers of unknown size)" if self.at_least else ""
         if self.unlimited:
             return f"every size of {self.name} fits into {self.limit} bytes{caveat}"
