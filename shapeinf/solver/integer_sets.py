@@ -20,7 +20,7 @@ from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.interval import as_interval
 from shapeinf.solver.answers import Infeasible, UndecidedError, Verdict
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.periodic_sets import Group
+from shapeinf.solver.periodic_sets import Group, solve_periodic
 from shapeinf.solver.quasi_affine import Conditions, connected
 
 Ends = tuple["int | None", "int | None"]
@@ -100,7 +100,7 @@ def _possible_values(store: ConstraintStore, symbol: Dimension, sizes: Sequence[
     groups += [(Clause(symbol - form, True),)] if form is not symbol else []
     if not all(groups):
         raise UndecidedError  # a condition in words
-    own = Conditions(store, [], budget)
+    own = Conditions(store, [], budget, [symbol])
     for part in connected(store, groups, budget):
         if symbol in part.symbols:
             own = part
@@ -126,7 +126,8 @@ def solution_interval(
     """
     budget = budget or Budget()
     clauses = constraint.clauses
-    solved = Conditions(store, [clauses], budget).solve(symbol) if clauses else None
+    alone = all(isinstance(c.expression, int) or c.expression.symbols() <= {symbol} for c in clauses)
+    solved = solve_periodic([clauses], symbol, store.bounds(symbol), budget) if clauses and alone else None
     if solved is not None:
         return solved.interval
     from shapeinf.solver import isl_sets
@@ -149,11 +150,9 @@ def value_range(store: ConstraintStore, symbol: Dimension, budget: Budget | None
     """
     budget = budget or Budget()
     groups = [clauses for c in store.pending() if (clauses := c.clauses_in(store.canon))]
-    (part,) = [part for part in connected(store, groups, budget) if symbol in part.symbols] or [
-        Conditions(store, [], budget)
-    ]
     try:
-        ends = part.ends(symbol)
+        parts = [part for part in connected(store, groups, budget) if symbol in part.symbols]
+        ends = (parts or [Conditions(store, [], budget, [symbol])])[0].ends(symbol)
     except UndecidedError:
         from shapeinf.solver import polytopes
 

@@ -151,6 +151,8 @@ class _ParameterText:
             low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
             constraints += [f"{name} >= {int(low)}"] if low > -inf else []
             constraints += [f"{name} <= {int(high)}"] if high < inf else []
+            congruence = self._store.congruences.get(monomial[0]) if len(monomial) == 1 else None
+            constraints += [] if congruence is None else [f"({name} - {congruence.rest}) mod {congruence.modulus} = 0"]
         return constraints or ["1 = 1"]
 
     def constraint(self, constraint: Constraint) -> str:

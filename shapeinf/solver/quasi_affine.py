@@ -7,7 +7,7 @@ maximum are variables of their own, and so is a product, without the conditions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from math import inf
 
@@ -28,9 +28,12 @@ MAX_TRIED = 4096
 class Conditions:
     """Conditions that share symbols with each other, directly or through others."""
 
-    def __init__(self, store: ConstraintStore, groups: Sequence[Group], budget: Budget) -> None:
+    def __init__(
+        self, store: ConstraintStore, groups: Sequence[Group], budget: Budget, symbols: Iterable[Dimension] = ()
+    ) -> None:
+        """The conditions of these groups, and the congruences of their symbols and further ones."""
         self.store = store
-        self.symbols = _symbols(groups)
+        self.symbols = _symbols(groups).union(symbols)
         self._budget = budget
         known = (store.congruences.find(symbol) for symbol in sorted(self.symbols, key=str))
         congruences = ((Clause((c.symbol - c.rest) % c.modulus, True),) for c in known if c is not None)
