@@ -280,6 +280,21 @@ class Result:
                 )
         return self._program
 
+    def save_program(self, path: str | os.PathLike[str], *, model: str | None = None) -> None:
+        """Write all shapes, bytes, the peak and the conditions as source text without libraries.
+
+        The suffix selects the language: `.h` for C and C++, `.mjs` for JavaScript (with types for TypeScript in
+        `.d.mts`), `.rs` for Rust, `.py` for Python. `model` is the name of the model in the text, by default that of
+        the graph; names in C begin with it.
+
+        Raises ExportError for another suffix, ShapeInferenceError for a model with errors, or whose shapes hold for
+        the user's values of inputs only, LimitError when functions and bodies expand to too many nodes, OSError.
+        """
+        from shapeinf.codegen import module_files, save_module, shape_module
+
+        module_files(path)
+        save_module(shape_module(self, model), path)
+
     def _program_for(self, ranges: Ranges) -> ShapeProgram | None:
         result = self.result_for(ranges)
         return None if result is self else result.program()

@@ -51,5 +51,6 @@ def test_page(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
         pytest.skip(obstacle)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # for modules that a page writes
     for example in DOCUMENTS.parse(page):
         example.evaluate()

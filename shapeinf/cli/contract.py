@@ -12,7 +12,7 @@ from shapeinf.cli.options import json_option, parse_sizes
 from shapeinf.cli.output import echo, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
-from shapeinf.codegen import GUARD_LANGUAGES, GuardLanguage, guard_text
+from shapeinf.codegen import LANGUAGES, Language, guard_text
 from shapeinf.contract import Contract
 from shapeinf.contract.nearest import nearest_texts
 from shapeinf.contract.stored import contract_text
@@ -38,8 +38,8 @@ from shapeinf.formats.files import write_text
 @click.option(
     "--format",
     "form",
-    type=click.Choice(GUARD_LANGUAGES),
-    help="Write a guard: a header of C and C++, or a module of JavaScript, with a function that checks sizes.",
+    type=click.Choice(LANGUAGES),
+    help="Write a guard: a header of C and C++, or a module of another language, with a function that checks sizes.",
 )
 @json_option
 @output_option("Write the contract or the guard to OUT instead of standard output.")
@@ -49,7 +49,7 @@ def contract_command(
     options: ModelOptions,
     stored: bool,
     points: list[dict[str, int]],
-    form: GuardLanguage | None,
+    form: Language | None,
     json_wanted: bool,
     output: str | None,
 ) -> None:

@@ -84,8 +84,13 @@ GROUPS = {
         ),
         "contract": Entry(
             "contract.contract_command",
-            "Show conditions and legal sizes; write a guard in C or JavaScript.",
+            "Show conditions and legal sizes; write a guard of sizes.",
             "contract model.onnx --format js -o guard.mjs",
+        ),
+        "program": Entry(
+            "program.program_command",
+            "Write all shapes as a program in C, JavaScript, Rust or Python.",
+            "program model.onnx -o shapes.mjs",
         ),
         "triton": Entry(
             "triton.triton_command",

@@ -1,14 +1,19 @@
-"""Source text in other languages: straight-line programs as functions, and guards that check sizes by a contract."""
+"""Source text in other languages: shapes and conditions of a model as modules of C, JavaScript, Rust and Python."""
 
-from shapeinf.codegen.conditions import Condition, ConditionProgram, Parameter, condition_program
-from shapeinf.codegen.guards import GUARD_LANGUAGES, GuardLanguage, guard_text
+from shapeinf.codegen.languages import LANGUAGES, SUFFIXES, Language, guard_text, module_files, module_text, save_module
+from shapeinf.codegen.lowering import ShapeSource, guard_module, shape_module
+from shapeinf.codegen.shape_module import ShapeModule
 
 __all__ = [
-    "GUARD_LANGUAGES",
-    "Condition",
-    "ConditionProgram",
-    "GuardLanguage",
-    "Parameter",
-    "condition_program",
+    "LANGUAGES",
+    "SUFFIXES",
+    "Language",
+    "ShapeModule",
+    "ShapeSource",
+    "guard_module",
     "guard_text",
+    "module_files",
+    "module_text",
+    "save_module",
+    "shape_module",
 ]

@@ -166,6 +166,21 @@ class Lowering:
         """The largest of one or more registers."""
         return reduce(self._larger, dict.fromkeys(registers))
 
+    def append(self, program: StraightLine) -> tuple[int, ...]:
+        """The registers of the outputs of another program."""
+        moved: list[int] = []
+        for instruction in program.instructions:
+            if instruction.op == "symbol":
+                moved.append(self.symbol(program.symbols[instruction.left]))
+            elif instruction.op == "constant":
+                moved.append(self.constant(instruction.left))
+            elif instruction.op == "maximum":
+                moved.append(self._larger(moved[instruction.left], moved[instruction.right]))
+            else:
+                method = {"add": self.add, "multiply": self.multiply, "floordiv": self.floordiv}[instruction.op]
+                moved.append(method(moved[instruction.left], moved[instruction.right]))
+        return tuple(moved[number] for number in program.outputs)
+
     def program(self, outputs: Sequence[int]) -> StraightLine:
         """The program of some registers, without the instructions that they do not need."""
         needed = set(outputs)

@@ -89,7 +89,7 @@ class Lowered:
         self.table = table
         self._peak = peak
         self._missing = [self._unbound_symbols(d, bound) for d in table.dims]
-        self._elimination = Elimination(table.store, bound.__contains__)
+        self.elimination = Elimination(table.store, bound.__contains__)
         lowering = Lowering()
         known = zip(table.dims, self._missing, strict=True)
         self.dims = lowering.program([lowering.dim(0 if missing else d) for d, missing in known])
@@ -97,6 +97,10 @@ class Lowered:
     @staticmethod
     def _unbound_symbols(d: DimSize, bound: frozenset[Dimension]) -> frozenset[Dimension]:
         return d.symbols() - bound if isinstance(d, Dimension) else frozenset()
+
+    def is_exact(self, row: int) -> bool:
+        """Whether a dim has no symbol that is not bound."""
+        return not self._missing[row]
 
     def missing(self, name: str) -> list[Dimension]:
         """The symbols in the shape of a tensor that are not bound, in order; they depend on data."""
@@ -107,7 +111,7 @@ class Lowered:
     def sizes(self) -> SizeProgram:
         """The program of the elements and bytes of all tensors; elements only where they are exact."""
         lowering = Lowering()
-        bounds = [self._elimination.upper(d) for d in self.table.dims]
+        bounds = [self.elimination.upper(d) for d in self.table.dims]
         registers = [None if d is None else lowering.dim(d) for d in bounds]
         volumes: dict[tuple[int, ...], int] = {}
         outputs: dict[int, int] = {}
@@ -152,7 +156,7 @@ class Lowered:
             raise NoSizeError("the peak of memory", "the program has no live ranges")
         peak = self._peak()
         lowering = Lowering()
-        terms = [self._elimination.upper(size) for size in peak.sizes]
+        terms = [self.elimination.upper(size) for size in peak.sizes]
         registers = [lowering.dim(term) for term in terms if term is not None]
         program = lowering.program([lowering.maximum([lowering.constant(0), *registers])])
         return program, peak.at_least or None in terms

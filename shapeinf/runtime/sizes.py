@@ -77,10 +77,9 @@ def legal_sizes(
     def run_at(binding: Binding) -> RunSizes:
         shapes = {name: _shape(first, name, binding) for name in names if first.tensors[name].kind == "tensor"}
         named = {name: size for name, size in binding.items() if not first.engine.scope.symbol(name).is_anonymous}
-        replaced = {
-            name: list(shape) for name, shape in shapes.items() if name in arrays or _has_unnamed_dims(symbolic, name)
-        }
-        result = infer({**bind, **named}, replaced)
+        replaced = {name: _specified(symbolic, name, shape, name in arrays) for name, shape in shapes.items()}
+        replaced = {name: spec for name, spec in replaced.items() if spec is not None}
+        result = infer({**_without_axes(symbolic, bind), **named}, replaced)
         chosen = {label: binding[symbol.name] for symbol, label in open_dims.items()}
         return RunSizes({**bind, **chosen}, chosen, shapes, result, _elements(result, names))
 
@@ -96,6 +95,15 @@ def legal_sizes(
     solved = _solve_sizes(first, open_dims)
     run = fallback if solved is None else run_at(solved)
     yield fallback if certain_violations(run.result.engine.inference) else run
+
+
+def _without_axes(symbolic: Result, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The sizes without those of unnamed axes of inputs, which the shapes of these inputs have."""
+    labels = input_symbols(symbolic.engine.inference)
+    axes = {symbol.name for symbol in labels if symbol.is_anonymous} | {
+        label for symbol, label in labels.items() if symbol.is_anonymous
+    }
+    return {name: size for name, size in sizes.items() if name not in axes}
 
 
 def _add_sizes_of_arrays(
@@ -188,6 +196,10 @@ def _size(dim: DimSize, binding: Binding, name: str) -> int:
     return size
 
 
-def _has_unnamed_dims(result: Result, name: str) -> bool:
-    shape = result.tensors[name].shape
-    return shape.dims is None or any(symbol.is_anonymous for symbol in shape.symbols())
+def _specified(symbolic: Result, name: str, shape: tuple[int, ...], is_array: bool) -> SpecLike:
+    """What replaces the shape of an input: all of it for an array or an unknown rank, else the axes without a name."""
+    dims = symbolic.tensors[name].shape.dims
+    if is_array or dims is None:
+        return list(shape)
+    unnamed = [any(s.is_anonymous for s in dim.symbols()) if isinstance(dim, Dimension) else False for dim in dims]
+    return {axis: size for axis, size in enumerate(shape) if unnamed[axis]} or None

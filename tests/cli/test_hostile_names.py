@@ -161,8 +161,9 @@ def commands(path, dim, tensor, folder):
     yield from (["triton", path, *more] for more in ([], ["--max-batch", "0"], ["-o", folder / "config.pbtxt"]))
     yield from (["contract", path, *more] for more in ([], ["--json"], ["--format", "c"], ["--format", "js"]))
     yield from (["contract", path, *more] for more in (["--stored"], ["--at", "zz=3"], ["--at", f"`{dim}`=4"]))
-    guards = (("c", "h"), ("js", "mjs"))
+    guards = (("c", "h"), ("js", "mjs"), ("rust", "rs"), ("python", "py"))
     yield from (["contract", path, "--format", form, "-o", folder / f"g.{end}"] for form, end in guards)
+    yield from (["program", path, "-o", folder / f"shapes.{end}"] for _, end in guards)
     yield ["infer", path, "-o", folder / f"contract{path.suffix}", "--contract"]
     yield ["scan", path, "-o", folder / "scan", "--jobs", "1", "--tensors", "--json-lines", "--retry"]
     yield from (["scan", "report", folder / "scan", *more] for more in ([], ["--json"], ["-o", folder / "scan.html"]))

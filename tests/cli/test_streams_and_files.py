@@ -30,6 +30,7 @@ REQUIRED = {
     "bind": ["batch=2"],
     "expression": ["add(@0,@1)", "[N,8]", "[8]"],
     "report": ["-o", "report.html"],
+    "program": ["-o", "shapes.rs"],
     "view": ["--export", "model-explorer", "-o", "view.json", "--bind", "batch=1,height=32,width=32"],
     "scan": ["-o", "scanned", "--jobs", "1"],
     "clean": ["--dry-run"],

@@ -34,6 +34,15 @@ def test_a_program_agrees_with_evaluation(expressions, bindings) -> None:
     assert values.matrix.tolist() == [[meaning(env) for env in bindings] for _, meaning in expressions]
 
 
+@given(st.lists(EXPRESSIONS, min_size=1, max_size=4), st.lists(EXPRESSIONS, min_size=1, max_size=4))
+def test_an_appended_program_is_that_of_its_dims(first, second) -> None:
+    scope = Scope()
+    dims, more = ([make(scope) for make, _ in build] for build in (first, second))
+    appended, direct = Lowering(), Lowering()
+    registers = [*map(appended.dim, dims), *appended.append(lower(more))]
+    assert appended.program(registers) == direct.program([*map(direct.dim, dims), *map(direct.dim, more)])
+
+
 @given(
     st.lists(EXPRESSIONS, min_size=1, max_size=4),
     st.lists(st.fixed_dictionaries({n: SIZES for n in NAMES}), min_size=1, max_size=5),

@@ -121,7 +121,7 @@ def test_the_row_has_amounts_that_follow_the_sizes(path: Path) -> None:
     """The program of the page, evaluated here: bytes of a token, tokens, and all bytes."""
     result = infer_shapes(path)
     data = LiveData(LiveSource(result, result.memory(), {}))
-    (row,) = data.tables()["caches"]
+    (row,) = data.tables()[0]["caches"]
     program = data.amounts.program()
     outputs = [data.amounts.entries[number][0] for number in row]
     for batch, seq, past in ((1, 1, 1), (8, 3, 100)):

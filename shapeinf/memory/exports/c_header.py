@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from shapeinf.codegen.c_functions import Functions
-from shapeinf.codegen.c_names import comment, identifiers, literal, prefix_of, string
+from shapeinf.codegen.c_functions import Functions, c_arithmetic
+from shapeinf.codegen.names import c_comment, c_literal, c_string, identifiers, prefix_of
 from shapeinf.expr import DimSize, format_dim
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.timeline import Buffer
@@ -50,15 +50,15 @@ class _Writer:
 
     def parts(self) -> Iterator[str]:
         """The parts of the header, in order."""
-        yield _INTRODUCTION.format(model=comment(self.subject.name or "a model"), P=self.macro)
+        yield _INTRODUCTION.format(model=c_comment(self.subject.name or "a model"), P=self.macro)
         if self.subject.plan is not None:
             yield "\n".join([*self.plan(), ""])
-        yield self.functions.math()
+        yield c_arithmetic(self.prefix)
         dims = self.subject.dims
         yield "/* 0 where the known preconditions of these dims hold. */"
         yield self.functions.check(self.subject.binder.requirements.compile(dims, dims)[0])
         for text in self.subject.binder.requirements.unchecked(dims):
-            yield f"/* not checked: {comment(text)} */\n"
+            yield f"/* not checked: {c_comment(text)} */\n"
         yield from self.peak()
         yield from self.sizes()
         yield f"#endif /* {self.macro}_MEMORY_H */\n"
@@ -71,15 +71,15 @@ class _Writer:
         yield f"#define {self.macro}_ALIGNMENT {_int64(plan.alignment)}"
         yield ""
         for tensor in plan.unplaced:
-            yield f"/* not in the arena: {comment(tensor.name)}: {comment(tensor.cause)} */"
+            yield f"/* not in the arena: {c_comment(tensor.name)}: {c_comment(tensor.cause)} */"
         for slot in plan.slots:
-            yield f"/* {comment(slot.name)}: in use at program points [{slot.lower}, {slot.upper}) */"
+            yield f"/* {c_comment(slot.name)}: in use at program points [{slot.lower}, {slot.upper}) */"
             yield f"#define {self.macro}_OFFSET_{self.names[slot.name]} {_int64(slot.offset)}"
             yield f"#define {self.macro}_SIZE_{self.names[slot.name]} {_int64(slot.size)}"
         yield ""
         yield "/* X(identifier, name, offset, size, first program point, point after the last) for each buffer. */"
         rows = [
-            f"X({self.names[s.name]}, {string(s.name)}, {_int64(s.offset)}, {_int64(s.size)}, {s.lower}, {s.upper})"
+            f"X({self.names[s.name]}, {c_string(s.name)}, {_int64(s.offset)}, {_int64(s.size)}, {s.lower}, {s.upper})"
             for s in plan.slots
         ]
         yield " \\\n    ".join([f"#define {self.macro}_SLOTS(X)", *rows])
@@ -97,7 +97,7 @@ class _Writer:
                 bounds.append(upper)
         yield f"#define {self.macro}_PEAK_IS_AT_LEAST {int(unbounded > 0)}"
         for buffer in peak.unbounded:
-            yield f"/* not counted in the peak: {comment(str(buffer))} */"
+            yield f"/* not counted in the peak: {c_comment(str(buffer))} */"
         quality = "" if peak.exact else "; sizes that depend on data are counted with their upper bounds"
         yield f"/* The most bytes of computed values in use at one program point{quality}. */"
         yield self.functions.largest("peak", bounds)
@@ -108,16 +108,16 @@ class _Writer:
         for name, buffer in self.buffers.items():
             size = self.subject.upper_bound(buffer)
             if size is None:
-                yield f"/* no function for {comment(name)}: {comment(self.subject.why_unbounded(buffer))} */\n"
+                yield f"/* no function for {c_comment(name)}: {c_comment(self.subject.why_unbounded(buffer))} */\n"
                 continue
             if size not in known:
                 known[size] = f"size_{len(known)}"
-                yield f"/* {comment(format_dim(size, labels=self.subject.binder.labels))} */"
+                yield f"/* {c_comment(format_dim(size, labels=self.subject.binder.labels))} */"
                 yield self.functions.expression(known[size], size)
             bound = "" if self.subject.is_exact(buffer) else ", at most"
             held = [value for value in buffer.values if value != buffer.name][:8]
             also = f"; it also holds {', '.join(held)}" if held else ""
-            yield f"/* The bytes of {comment(name + also)}{bound}. */"
+            yield f"/* The bytes of {c_comment(name + also)}{bound}. */"
             yield self.functions.call(f"bytes_{self.names[name]}", known[size])
 
 
@@ -133,6 +133,6 @@ def _unique_names(buffers: Iterable[Buffer]) -> dict[str, Buffer]:
 
 
 def _int64(value: int) -> str:
-    text = literal(value)
+    text = c_literal(value)
     assert text is not None, "the limits of plans are far below 64 bits"
     return text

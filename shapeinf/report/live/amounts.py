@@ -4,29 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-import attrs
-
+from shapeinf.codegen.shape_module import Amount
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.lower import byte_count
 from shapeinf.solver.elimination import Elimination
 from shapeinf.solver.long_dims import canonical_form
-
-
-@attrs.frozen
-class Amount:
-    """A size as two registers of a program: its formula, and an upper bound in the dims of the inputs alone.
-
-    They are one register for a size that does not depend on data. `exact` is None without a formula, `upper` without
-    a bound.
-    """
-
-    exact: int | None
-    upper: int | None
-
-
-UNKNOWN = Amount(None, None)
 
 Combination = Callable[[Iterable[int]], int]
 

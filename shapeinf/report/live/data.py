@@ -7,13 +7,15 @@ from typing import Any
 
 import attrs
 
+from shapeinf.codegen.javascript import evaluation
+from shapeinf.codegen.shape_module import UNKNOWN, Amount, parameters_of
+from shapeinf.codegen.shape_module import read_asset as codegen_asset
 from shapeinf.constraints.records import Clause
 from shapeinf.contract import Answer
 from shapeinf.engine.body_tensors import producers
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dimension, DimSize
-from shapeinf.expr.many_bindings import MAX_BITS
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import Shape, element_bits
 from shapeinf.memory import Buffer, Memory, Role
@@ -24,7 +26,7 @@ from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
 from shapeinf.program.bindings import Binder
 from shapeinf.program.lower import DimTable
 from shapeinf.program.requirements import Requirement
-from shapeinf.report.live.amounts import UNKNOWN, Amount, AmountTable
+from shapeinf.report.live.amounts import AmountTable
 from shapeinf.report.live.cost_data import CostData, cost_symbols
 from shapeinf.report.live.fields import (
     MAX_SOLVED,
@@ -41,9 +43,6 @@ from shapeinf.result import Result
 from shapeinf.sharing import cached_property
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import escape_unprintable, shorten_text
-
-OPCODES = ("symbol", "constant", "add", "multiply", "floordiv", "maximum")
-"""The numbers of the operations in the page."""
 
 MAX_FORMULA = 300
 """Characters of the formula of a dim."""
@@ -136,8 +135,8 @@ class LiveData:
         start = [] if self.start.verdict else list(self.start.reasons)
         return list(dict.fromkeys([*guards, *unchecked, *operators, *start]))
 
-    def tables(self) -> dict[str, Any]:
-        """Everything, as data for JSON; numbers that may pass 2**53 are texts."""
+    def tables(self) -> tuple[dict[str, Any], str]:
+        """Everything as data for JSON, in which numbers that may pass 2**53 are texts, and the script `evaluate`."""
         tensors = dict(self.source.result.tensors)
         points = self.source.memory.timeline.points
         memory = self.source.memory
@@ -159,6 +158,7 @@ class LiveData:
             "plain": self._plain_tensors(),
         }
         shared, rest = texts.compact()
+        program = self.amounts.program()
         return {
             **parts,
             "shapes": list(shapes),
@@ -166,8 +166,8 @@ class LiveData:
             "types": [escape_unprintable(text) for text in types],
             "fields": [_field(field, number < len(self.needed)) for number, field in enumerate(self.fields)],
             "amounts": [number for entry in self.amounts.entries for number in entry],
-            "program": self._program(self.amounts.program()),
-        }
+            "outputs": list(program.outputs),
+        }, self._evaluation(program)
 
     # -- shapes --------------------------------------------------------------------------------------------------------
 
@@ -313,33 +313,15 @@ class LiveData:
         """The output of the expression, and whether it must be 0."""
         return [self.amounts.expression(clause.expression), int(clause.zero)]
 
-    def _program(self, program: StraightLine) -> dict[str, Any]:
-        numbers = {symbol: number for number, symbol in enumerate((*self.needed, *self.hidden))}
-        constants = Numbers()
-        code: list[int] = []
-        for instruction in program.instructions:
-            left = constants[constant_text(instruction.left)] if instruction.op == "constant" else instruction.left
-            code += (OPCODES.index(instruction.op), left, instruction.right)
-        return {
-            "arguments": [numbers[symbol] for symbol in program.symbols],
-            "constants": list(constants),
-            "code": code,
-            "outputs": list(program.outputs),
-        }
+    def _evaluation(self, program: StraightLine) -> str:
+        """The function from the sizes of the fields to all registers, as generated modules have it."""
+        arguments = parameters_of(program.symbols, (*self.needed, *self.hidden))
+        return "\n".join([codegen_asset("arithmetic.js"), *evaluation(program, arguments)])
 
 
 def _count_buffers(memory: Memory) -> CountedBuffers:
     query = SizeQuery(memory.store, memory.labels)
     return count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
-
-
-def constant_text(value: int) -> str:
-    """A constant of a program; `2**MAX_BITS` stands for every larger number, as in `run_exactly`.
-
-    >>> constant_text(-7), constant_text(-(1 << 9999)) == constant_text(1 << 4096)
-    ('-7', True)
-    """
-    return str(value if abs(value) < 1 << MAX_BITS else 1 << MAX_BITS)
 
 
 class _UncountedBytes:

@@ -45,7 +45,8 @@ class Page {
   /** Evaluate everything at the sizes of the fields. */
   update() {
     const sizes = this.fields.map((field) => field.size);
-    const outputs = evaluate(this.data.program, sizes);
+    const registers = evaluate(sizes, parts.length);
+    const outputs = this.data.outputs.map((/** @type {number} */ register) => registers[register]);
     this.violated = violations(this.data.requirements, outputs, sizes);
     this.broken = this.fields.some((field) => field.broken);
     this.verdict = this.judge(sizes);

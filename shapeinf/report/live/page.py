@@ -25,7 +25,7 @@ from shapeinf.report.runtime_report import arena_record
 from shapeinf.texts import format_bytes, shorten_text
 
 SCRIPTS = ("program.js", "format.js", "dom.js", "fields.js", "memory.js", "cost.js", "table.js", "page.js")
-"""The scripts, in their order in the page."""
+"""The scripts that are the same for all models, in their order in the page."""
 
 MAX_ROWS = 300
 """Rows of a static table; the others are counted in one row."""
@@ -56,8 +56,8 @@ class StaticReport:
 
 def render_page(report: StaticReport) -> str:
     """The page as text."""
-    data = report.data.tables()
-    script = "\n".join(read_asset(name) for name in SCRIPTS)
+    data, evaluation = report.data.tables()
+    script = "\n".join([evaluation, *map(read_asset, SCRIPTS)])
     style = read_asset("page.css")
     sections = (_requirements(report.data), _diagnostics(report.diagnostics), _unknowns(report.unknowns))
     return Template(read_asset("page.html")).substitute(

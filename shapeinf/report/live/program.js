@@ -1,68 +1,10 @@
-// The shape program of a model: exact integers, as `run_exactly` in shapeinf/expr/many_bindings.py computes them.
+// What the page reads from the values of its shape program, which `evaluate` computes.
 
 /** A number; `null` after a division by zero; `undefined` where a size that depends on data is not set.
  * @typedef {bigint | null | undefined} Value */
 
-/** @typedef {{arguments: number[], constants: string[], code: number[], outputs: number[]}} Program */
-
 /** @typedef {{text: string, node: string, reason: string, assumed: boolean, fields: number[],
  *             clauses: [number, number][]}} Requirement */
-
-/** Stands for every larger number, so that no program takes long. */
-const HUGE = 1n << 4096n;
-
-const [SYMBOL, CONSTANT, ADD, MULTIPLY, FLOORDIV] = [0, 1, 2, 3, 4];
-
-/** The quotient, rounded down.
- * @param {bigint} a
- * @param {bigint} b */
-function floorDivide(a, b) {
-  const quotient = a / b;
-  return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient;
-}
-
-/** One operation on two numbers.
- * @param {number} op
- * @param {bigint} a
- * @param {bigint} b
- * @returns {bigint | null} */
-function compute(op, a, b) {
-  if (op === FLOORDIV && b === 0n) return null;
-  if (a === HUGE || b === HUGE) return HUGE;
-  if (op === ADD) return a + b;
-  if (op === MULTIPLY) return a * b;
-  if (op === FLOORDIV) return floorDivide(a, b);
-  return a > b ? a : b;
-}
-
-/** One operation on two values.
- * @param {number} op
- * @param {Value} a
- * @param {Value} b
- * @returns {Value} */
-function step(op, a, b) {
-  if (a === undefined || b === undefined) return undefined;
-  if (a === null || b === null) return null;
-  const result = compute(op, a, b);
-  return result === null || (-HUGE < result && result < HUGE) ? result : HUGE;
-}
-
-/** The outputs of a program for the sizes of all fields.
- * @param {Program} program
- * @param {Value[]} sizes
- * @returns {Value[]} */
-function evaluate(program, sizes) {
-  const { code, constants } = program;
-  /** @type {Value[]} */
-  const registers = [];
-  for (let i = 0; i < code.length; i += 3) {
-    const [op, left, right] = [code[i], code[i + 1], code[i + 2]];
-    if (op === SYMBOL) registers.push(sizes[program.arguments[left]]);
-    else if (op === CONSTANT) registers.push(BigInt(constants[left]));
-    else registers.push(step(op, registers[left], registers[right]));
-  }
-  return program.outputs.map((register) => registers[register]);
-}
 
 /** Whether one of the clauses of a requirement holds: an expression is 0, or at least 0.
  * @param {Requirement} requirement

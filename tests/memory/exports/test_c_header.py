@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapeinf.codegen.c_names import comment, identifiers, prefix_of
+from shapeinf.codegen.names import c_comment as comment
+from shapeinf.codegen.names import identifiers, prefix_of
 from shapeinf.errors import Source
 from shapeinf.expr import DimSize, evaluate, maximum
 from shapeinf.expr.dimension import Scope

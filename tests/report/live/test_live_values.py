@@ -13,14 +13,16 @@ import attrs
 import pytest
 
 from shapeinf import Result, infer_shapes
+from shapeinf.codegen.javascript import evaluation
+from shapeinf.codegen.shape_module import read_asset
 from shapeinf.cost.records import FIELDS, Amounts
 from shapeinf.errors import IllegalSizeError, NoSizeError
 from shapeinf.expr import Scope, evaluate
-from shapeinf.expr.many_bindings import run_exactly
+from shapeinf.expr.many_bindings import MAX_BITS, run_exactly
 from shapeinf.expr.straight_line import Lowering
 from shapeinf.report.live import save_report
-from shapeinf.report.live.data import OPCODES, LiveData, LiveSource, constant_text
-from shapeinf.report.live.page import read_asset
+from shapeinf.report.live.data import LiveData, LiveSource
+from shapeinf.report.live.page import read_asset as read_page_asset
 from shapeinf.texts import format_bytes
 from tests.vectors import ROOT
 
@@ -290,38 +292,47 @@ def expressions(generator: random.Random) -> Iterator[tuple[Lowering, list[int]]
         yield lowering, registers
 
 
-def test_the_evaluator_equals_that_of_python(node: str) -> None:
+def test_the_evaluation_equals_that_of_python(node: str) -> None:
     generator = random.Random(18)
-    cases, expected = [], []
+    parts, expected = [read_asset("arithmetic.js")], []
     for lowering, registers in expressions(generator):
         program = lowering.program(registers)
         sizes = [generator.choice([0, 1, 5, -3, 1 << 40, -(1 << 90)]) for _ in program.symbols]
-        code, constants = [], []
-        for instruction in program.instructions:
-            constants += [constant_text(instruction.left)] if instruction.op == "constant" else []
-            left = len(constants) - 1 if instruction.op == "constant" else instruction.left
-            code += [OPCODES.index(instruction.op), left, instruction.right]
-        data = {"arguments": list(range(len(sizes))), "constants": constants, "code": code}
-        cases.append([{**data, "outputs": list(program.outputs)}, [str(size) for size in sizes]])
-        expected.append([None if value is None else constant_text(value) for value in run_exactly(program, sizes)])
-    script = read_asset("program.js") + (
-        "const cases = JSON.parse(require('fs').readFileSync(0));"
-        "const text = (v) => v === null ? null : String(v);"
-        "console.log(JSON.stringify(cases.map(([p, s]) => evaluate(p, s.map(BigInt)).map(text))));"
-    )
-    done = subprocess.run(
-        [node, "-e", script], input=json.dumps(cases), capture_output=True, text=True, check=True, timeout=60
-    )
-    assert json.loads(done.stdout) == expected
+        arguments = ", ".join(f"{size}n" for size in sizes)
+        parts += ["{", *evaluation(program, range(len(sizes)))]
+        parts += [
+            f"const registers = evaluate([{arguments}], parts.length);",
+            f"write(registers, {list(program.outputs)});}}",
+        ]
+        row = run_exactly(program, sizes)
+        expected.append([None if value is None else str(min(value, 1 << MAX_BITS)) for value in row])
+    head = "const text = (v) => (v === null ? null : String(v));"
+    head += "const write = (r, rows) => console.log(JSON.stringify(rows.map((i) => text(r[i]))));"
+    script = "\n".join([head, *parts])
+    done = subprocess.run([node, "-"], input=script, capture_output=True, text=True, check=True, timeout=60)
+    assert list(map(json.loads, done.stdout.splitlines())) == expected
     assert any(None in row for row in expected)
-    assert any(str(1 << 4096) in row for row in expected)
+    assert any(str(1 << MAX_BITS) in row for row in expected)
+
+
+def test_a_size_that_is_not_set_has_no_value(node: str) -> None:
+    scope, lowering = Scope(), Lowering()
+    a, b = (lowering.symbol(scope.symbol(name)) for name in "ab")
+    operations = [lowering.add(a, b), lowering.multiply(a, b), lowering.floordiv(a, b), lowering.maximum([a, b])]
+    program = lowering.program([*operations, lowering.floordiv(operations[0], lowering.constant(0))])
+    script = [read_asset("arithmetic.js"), *evaluation(program, [0, 1])]
+    script += [
+        f"console.log({list(program.outputs)}.map((i) => String(evaluate([3n, undefined], parts.length)[i])).join());"
+    ]
+    done = subprocess.run([node, "-"], input="\n".join(script), capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split(",") == [*["undefined"] * 4, "undefined\n"]
 
 
 BYTES = [0, 1, 999, 1023, 1024, 1500, 3 << 20, 135_266_304, 5 << 40, 1 << 50, 123_456_789_012]
 
 
 def test_bytes_are_rounded_as_elsewhere(node: str) -> None:
-    script = read_asset("program.js") + read_asset("format.js")
+    script = read_asset("arithmetic.js") + read_page_asset("format.js")
     numbers = json.dumps([str(number) for number in [*BYTES, 159 * 10**26]])
     script += f"console.log(JSON.stringify({numbers}.map((n) => bytesText(BigInt(n)))))"
     done = subprocess.run([node, "-e", script], capture_output=True, text=True, check=True, timeout=60)

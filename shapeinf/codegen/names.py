@@ -1,9 +1,10 @@
-"""Names of a model in C: unique identifiers, and escaped comments and strings."""
+"""Names of a model in source texts: unique identifiers, and for each language its escaped strings and comments."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 
 from shapeinf.texts import escape_bytes
@@ -11,19 +12,27 @@ from shapeinf.texts import escape_bytes
 _SPECIAL = '"\\?'  # a question mark may begin a trigraph
 MAX_PART = 80
 """Longer names are cut and get a hash of the full name."""
+MAX_COMMENT = 1000
+"""Characters of a text in a comment."""
 
 
-def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """C identifiers of names, without the prefix.
+def identifiers(names: Iterable[str], reserved: Collection[str] | None = None) -> dict[str, str]:
+    """Identifiers of names, in C without the prefix.
 
     ASCII letters and digits stay, all else becomes `_`. Names that would become equal all get a hash of their text, so
     that identifiers do not depend on the order. Identifiers differ by more than case, which some tools ignore.
+    `reserved` are the words of a language in which identifiers have no prefix: they, and those that begin with a digit,
+    begin with `dim_`.
 
     >>> identifiers(["/layer.0/out", "x:0", "x.0"])
     {'/layer.0/out': 'layer_0_out', 'x:0': 'x_0_bb9a93e2', 'x.0': 'x_0_fc0fe34e'}
+    >>> identifiers(["0", "for", "n"], {"for"})
+    {'0': 'dim_0', 'for': 'dim_for', 'n': 'n'}
     """
     unique = list(dict.fromkeys(names))
     parts = {name: _plain(name) for name in unique}
+    if reserved is not None:
+        parts = {n: f"dim_{part}" if part in reserved or part[0].isdigit() else part for n, part in parts.items()}
     groups: dict[str, list[str]] = {}
     for name, part in parts.items():
         groups.setdefault(part.lower(), []).append(name)
@@ -59,22 +68,30 @@ def prefix_of(name: str) -> str:
     return part if part[0].isalpha() and not f"{part}_".startswith("dim_") else f"model_{part}"
 
 
-def comment(text: str) -> str:
-    r"""A text for a comment: printable ASCII, without comment delimiters and trigraphs.
+def line_comment(text: str) -> str:
+    r"""A text for a comment up to the end of the line: printable ASCII, cut where it is long.
 
-    >>> comment("a*/b"), comment("\u202ex??/")
+    >>> line_comment("a\nb \u2028")
+    'a<U+000A>b <U+2028>'
+    """
+    printable = "".join(c if " " <= c <= "~" else f"<U+{ord(c):04X}>" for c in text[: MAX_COMMENT + 1])
+    return printable if len(printable) <= MAX_COMMENT else f"{printable[:MAX_COMMENT]}..."
+
+
+def c_comment(text: str) -> str:
+    r"""A text for a comment of C: printable ASCII, without comment delimiters and trigraphs.
+
+    >>> c_comment("a*/b"), c_comment("\u202ex??/")
     ('a* /b', '<U+202E>x? ?/')
     """
-    printable = "".join(c if " " <= c <= "~" else f"<U+{ord(c):04X}>" for c in text)
-    if len(printable) > 1000:
-        printable = f"{printable[:1000]}..."
+    printable = line_comment(text)
     return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", printable).replace("\\", "<U+005C>")
 
 
-def string(text: str) -> str:
+def c_string(text: str) -> str:
     r"""A text as a C string literal in UTF-8, cut where it is longer than compilers must accept.
 
-    >>> print(string('say "ü"'))
+    >>> print(c_string('say "ü"'))
     "say \"\303\274\""
     """
     data = text.encode("utf-8", "surrogatepass")
@@ -83,10 +100,44 @@ def string(text: str) -> str:
     return f'"{escape_bytes(data, _SPECIAL)}"'
 
 
-def literal(value: int) -> str | None:
-    """An int64 constant; None for a number that does not fit.
+def js_string(text: str) -> str:
+    r"""A text as a string literal of ECMAScript in ASCII.
 
-    >>> literal(-3), literal(-(2**63)), literal(2**63)
+    >>> print(js_string('say "ü"'))
+    "say \"\u00fc\""
+    """
+    return json.dumps(text)
+
+
+def py_string(text: str) -> str:
+    r"""A text as a string literal of Python in ASCII.
+
+    >>> print(py_string("it's \n ü"))
+    "it's \n \xfc"
+    """
+    return ascii(text)
+
+
+def rust_string(text: str) -> str:
+    r"""A text as a string literal of Rust in ASCII; a lone surrogate, which Rust has not, is written as its escape.
+
+    >>> print(rust_string('say "ü" \udc80'))
+    "say \"\u{fc}\" \\udc80"
+    """
+    plain = (c if " " <= c <= "~" and c not in '"\\' else _rust_escape(c) for c in text)
+    return f'"{"".join(plain)}"'
+
+
+def _rust_escape(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    return f"\\\\u{ord(char):04x}" if 0xD800 <= ord(char) < 0xE000 else f"\\u{{{ord(char):x}}}"
+
+
+def c_literal(value: int) -> str | None:
+    """An int64 constant of C; None for a number that does not fit.
+
+    >>> c_literal(-3), c_literal(-(2**63)), c_literal(2**63)
     ('(-INT64_C(3))', '(-INT64_C(9223372036854775807) - 1)', None)
     """
     if not -(1 << 63) <= value < 1 << 63:
