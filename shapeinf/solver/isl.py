@@ -7,25 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from importlib import import_module
 from typing import Any, TypeVar
 
-from shapeinf.packages import is_installed
 from shapeinf.solver.budget import Budget
 
-isl: Any = import_module("islpy") if is_installed("islpy") else None
-"""The package islpy, which the extra `proofs` installs; None where it is not installed."""
+
+def _load_isl() -> Any:
+    """The package, None where it is not installed."""
+    try:
+        import islpy
+    except ImportError:
+        return None
+    return islpy
+
+
+isl: Any = _load_isl()
+
+ISL_INSTALLED = isl is not None
+"""Whether isl is installed: `pip install 'shapeinf[proofs]'`."""
 
 Answer = TypeVar("Answer")
 
 MAX_STEPS = 500_000
 """Steps of one query."""
 
+SHARES = (25, 5, 1)
+"""A query runs with these shares of its steps, one after the other: the first answer counts."""
+
 
 class IslLimitReached(Exception):  # noqa: N818  (internal, no error)
     """isl needs more operations than it is allowed.
 
-    Internal: caught in `solver.polytopes` and `solver.integer_sets`.
+    Internal: caught in `solver.polytopes` and `solver.isl_sets`.
     """
 
 
@@ -35,11 +48,13 @@ def run_isl(budget: Budget, operations: int, size: int, query: Callable[[Any], A
     An operation on a set of `size` variables costs about `size` squared, so large sets get fewer. isl does not report
     how many operations it used: the query runs with few first, then with more.
     """
-    if isl is None:
-        raise IslLimitReached
     cost = 1 + size * size // 100
     limit = min(operations, MAX_STEPS // cost)
-    for share in (25, 5, 1):
+    if not ISL_INSTALLED:  # the query takes the steps of a short one, so that a search with many queries ends
+        budget.needs_isl = True
+        budget.take(max(1, limit // SHARES[0]) * cost)
+        raise IslLimitReached
+    for share in SHARES:
         if not budget.take(max(1, limit // share) * cost):
             break
         context = isl.Context()

@@ -118,7 +118,7 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
     'all of 1..9'
     """
     legal, count = _solve(contract, field, TRIED_ALONE), TRIED_ALONE
-    if legal is not None and legal.engine == "isl":
+    if legal is not None and legal.engine == "solved":
         more = _solve(contract, field, TRIED)
         legal, count = (legal, count) if more is None else (more, TRIED)
     if legal is None:
