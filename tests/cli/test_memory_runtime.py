@@ -227,4 +227,7 @@ def test_a_file_with_offsets(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "--format offline needs --runtime tflite-micro and --output" in refused.output
     written = CliRunner().invoke(main, [*command, "--runtime", "tflite-micro", "--bind", "x.shape[0]=3"])
     assert written.exit_code == 0, written.output
-    assert "head 576 bytes by " in written.output and "by the interpreter 576 bytes" in written.output
+    assert (
+        "head 576 bytes with the planner " in written.output
+        and "576 bytes with that of the interpreter" in written.output
+    )
