@@ -248,7 +248,7 @@ register_code(
     "S113",
     "error",
     "a name that the graph uses twice",
-    "Of two initializers or two nodes. The usual cause is a merge of two graphs without a prefix for names.",
+    "Two initializers or two nodes have the name. The usual cause is a merge of two graphs without a prefix for names.",
 )
 register_code(
     "S114",

@@ -112,7 +112,9 @@ def check_command(
     """
     form = _typed_form()
     if write_baseline is not None and (form is not None or output is not None):
-        raise click.UsageError("--write-baseline writes no report: choose one of them")
+        raise click.UsageError(
+            "--write-baseline writes no report, and cannot be combined with the form of a report: choose one"
+        )
     check_outputs(output=output, write_baseline=write_baseline)
     with readable_errors():
         settings = _settings(config, isolated, select, ignore, baseline)

@@ -46,7 +46,7 @@ def guards_command(
     a file cannot be read.
     """
     if markdown and json_wanted:
-        raise click.UsageError("--json and --markdown are two forms")
+        raise click.UsageError("--json and --markdown are two forms of the report: choose one")
     options = InferenceOptions(format_options=take_format_options(format_options))
     with readable_errors():
         report = attrs.evolve(_examine(model, against, options), model=model)

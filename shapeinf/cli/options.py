@@ -76,7 +76,9 @@ class Lifetimes(NamedTuple):
         """The memory of a model with these options."""
         if self.runtime is not None:
             if self.order != "file" or self.aliases or self.in_place:
-                raise click.UsageError("--order, --aliases and --in-place do not apply to a runtime, which has its own")
+                raise click.UsageError(
+                    "--order, --aliases and --in-place do not apply with --runtime: a runtime decides them itself"
+                )
             return result.memory(runtime=self.runtime, options=self.options, work=self.work)
         return result.memory(order=self.order, aliases=self.aliases, in_place=self.in_place, work=self.work)
 
