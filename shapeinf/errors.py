@@ -471,7 +471,7 @@ class BytesError(ShapeInferenceError):
 
 
 class BindingError(ShapeInferenceError, ValueError):
-    """Sizes that are no binding: not integers of 64 bits, specified twice, or arrays of different lengths."""
+    """Sizes that are not a binding: not integers of 64 bits, specified twice, or arrays of different lengths."""
 
 
 class IllegalSizeError(ShapeInferenceError):
