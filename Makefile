@@ -10,7 +10,7 @@ SOURCES := $(shell find shapeinf opdefs -name '*.py')
 # LIMITED=tests runs all tests in this way.
 LIMITED ?= $(wildcard tests/differential/test_float*.py tests/differential/test_folded*.py) tests/program
 
-.PHONY: demo test test-all test-limited mutate lint format docs site clean
+.PHONY: demo test test-all test-limited mutate lint format docs page site clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512 --limit 12
@@ -50,6 +50,13 @@ docs: $(VENV)/.editable
 # The site of the documentation, in build/site.
 site: $(VENV)/.site
 	$(BIN)/sphinx-build -W --keep-going -q -c docs/site . build/site
+
+# The page where one drops a model (docs/page.md), which `make site` then makes a part of the site. Needs npm.
+page: $(VENV)/.editable
+	npm install --no-save --no-audit --no-fund --prefix build \
+	  "pyodide@$$($(BIN)/python -c 'from shapeinf.page.pyodide import VERSION; print(VERSION)')"
+	mkdir -p build/extra
+	$(BIN)/shapeinf page -o build/extra/try --pyodide build/node_modules/pyodide
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("shapeinf needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'

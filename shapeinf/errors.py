@@ -438,9 +438,8 @@ class DamagedPartError(ScanError):
 
     def __init__(self, file: str, reason: str) -> None:
         """Store both."""
-        super().__init__(
-            f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
-        )
+        text = f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
+        super().__init__(text)
         self.file = file
         self.reason = reason
 
@@ -556,6 +555,10 @@ class MissingPackageError(ShapeInferenceError):
         self.extra = extra
 
 
+class PageError(ShapeInferenceError):
+    """The files of Pyodide cannot be used for a page, or its folder has other files."""
+
+
 class LayoutError(ShapeInferenceError):
     """An illegal array in memory (layout, tile, padding), or an index or axis that an array does not have."""
 
@@ -567,9 +570,8 @@ class LayoutSyntaxError(LayoutError, TextError):
         """Store the fields; the message has the text around the position."""
         begin, end = max(position - _CONTEXT, 0), position + _CONTEXT
         excerpt = ("..." if begin else "") + text[begin:end] + ("..." if text[end:] else "")
-        TextError.__init__(
-            self, text, position, expected, f"{excerpt!r}: expected {expected} at character {position + 1}"
-        )
+        message = f"{excerpt!r}: expected {expected} at character {position + 1}"
+        TextError.__init__(self, text, position, expected, message)
 
 
 class NotPickledError(ShapeInferenceError, AttributeError):
@@ -582,10 +584,8 @@ class NotPickledError(ShapeInferenceError, AttributeError):
 
     def __init__(self, kind: str, name: str) -> None:
         """Store the fields."""
-        super().__init__(
-            f"this {kind} was pickled, and a pickle has no {name!r}: use it where the model was inferred, or infer the "
-            "model again"
-        )
+        again = "use it where the model was inferred, or infer the model again"
+        super().__init__(f"this {kind} was pickled, and a pickle has no {name!r}: {again}")
         self.kind = kind
         self.name = name
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import browser, node  # noqa: F401  (fixtures of all tests that open pages)
 from tests.parts import THOROUGH, is_thorough
 
 collect_ignore = [

@@ -33,6 +33,7 @@ THOROUGH = (
     "memory/test_peak_models.py",
     "memory/test_peak_properties.py",
     "memory/test_planners.py",
+    "page/test_browser.py",
     "passes/test_guards.py",
     "python/*",
     "report/live/*",

@@ -40,6 +40,33 @@ def test_shapes_of_an_onnx_file_on_the_command_line() -> None:
     assert not modules & (LARGE | SLOW)
 
 
+SIZES = ["--bind", "batch=2,seq=5"]
+COMMANDS = {
+    "infer": ["infer", "-o", "typed.onnx"],
+    "summary": ["summary", *SIZES],
+    "check": ["check"],
+    "explain": ["explain"],
+    "contract": ["contract", "--format", "c"],
+    "memory": ["memory", *SIZES],
+    "memory of ranges": ["memory", "--dim", "batch=1..4", "--dim", "seq=1..16"],
+    "cost": ["cost", *SIZES],
+    "report": ["report", "-o", "page.html", *SIZES],
+    "diff": ["diff", str(EXAMPLES / "convnet.onnx")],
+    "bind": ["bind", "batch=1"],
+    "profile": ["profile", "--dim", "batch=1..4", "--dim", "seq=1..16"],
+    "triton": ["triton", "--max-batch", "8"],
+}
+"""Commands whose numbers are Python's ints; `plan` places blocks by numpy, `memory --export` writes arrays."""
+
+
+@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+def test_a_command_imports_no_array_package(arguments: list[str], tmp_path: Path) -> None:
+    line = [str(tmp_path / word) if word in ("typed.onnx", "page.html") else word for word in arguments]
+    modules = modules_after(f"{COMMAND}; print('done')", line[0], str(EXAMPLES / "decoder.onnx"), *line[1:])
+    assert "opdefs.onnx" in modules
+    assert not modules & (LARGE - {"islpy", "rich"})
+
+
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_the_command_line_alone(argument: str) -> None:
     modules = modules_after(COMMAND, argument)

@@ -12,10 +12,12 @@ from types import ModuleType
 import pytest
 
 import shapeinf
+import shapeinf.memory.planning
 import shapeinf.passes
+import shapeinf.program
 import shapeinf.report
 
-PACKAGES = (shapeinf, shapeinf.passes, shapeinf.report)
+PACKAGES = (shapeinf, shapeinf.memory.planning, shapeinf.passes, shapeinf.program, shapeinf.report)
 NAMES = [
     pytest.param(package, name, id=f"{package.__name__}.{name}") for package in PACKAGES for name in package.__all__
 ]

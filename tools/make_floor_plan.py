@@ -31,6 +31,7 @@ ORDER = (
     "html",
     "diagnostics",
     "errors",
+    "packages",
     "pickling",
     "sharing",
     "expr",
@@ -67,6 +68,7 @@ ORDER = (
     "compat",
     "report",
     "scan",
+    "page",
     "cli",
     "__main__",
 )

@@ -37,6 +37,9 @@ default_role = "code"  # docstrings write code in single backquotes, as Markdown
 html_theme = "furo"
 html_title = f"shapeinf {release}"
 html_extra_path = ["index.html"]
+EXTRA = ROOT / "build" / "extra"
+if EXTRA.is_dir():  # `make page` writes the page where one drops a model
+    html_extra_path.append(str(EXTRA))
 html_copy_source = False
 html_theme_options = {"source_repository": "https://github.com/shapeinf/shapeinf", "source_branch": "main"}
 copybutton_prompt_text = "$ "
@@ -68,6 +71,13 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = text
 
 
+def add_page(app: Sphinx, page: str, source: list[str]) -> None:
+    """Link the page where one drops a model, where it is a part of the site."""
+    if page == "docs/page" and EXTRA.is_dir():
+        heading, _, text = source[0].partition("\n")
+        source[0] = f'{heading}\n\n<p><a href="../try/index.html">Try it: drop a model</a></p>\n{text}'
+
+
 def skip_repeated(app: Sphinx, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
     """Describe what `shapeinf` itself exports on its own page only."""
     repeated = app.env.docname != "docs/api/shapeinf" and name in shapeinf.__all__
@@ -84,5 +94,6 @@ def unlink_builtins(app: Sphinx, document: nodes.document) -> None:
 def setup(app: Sphinx) -> None:
     """Connect the events."""
     app.connect("source-read", add_contents)
+    app.connect("source-read", add_page)
     app.connect("autodoc-skip-member", skip_repeated)
     app.connect("doctree-read", unlink_builtins)

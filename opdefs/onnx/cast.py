@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contents.conversion import convert, reinterpret
-from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
+from shapeinf.lattice import PartialTensor, Shape, element_bits
 from shapeinf.lattice.dtypes import FROM_ONNX_NAMES, ONNX_CODES, ONNX_NAMES
 from shapeinf.ops import InferenceContext, Value
 
@@ -38,9 +36,7 @@ def bit_cast(c: InferenceContext, x: Value, *, to: int) -> PartialTensor:
 
 def bits(dtype: str) -> int:
     """The bits of one element; the names of types narrower than a byte contain them."""
-    if dtype.startswith(("int", "uint", "float4", "float8")):
-        return int(re.findall(r"\d+", dtype)[0])
-    return numpy_dtype(dtype).itemsize * 8  # type: ignore[union-attr]
+    return element_bits(dtype) or 0
 
 
 @onnx("CastLike", in_place=(0,))

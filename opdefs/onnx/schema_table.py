@@ -19,12 +19,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from shapeinf.errors import NotKnown
 from shapeinf.graph import Graph
 from shapeinf.lattice import Type
 from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 from shapeinf.ops.opdef import Expansion
 from shapeinf.ops.tables import table_lines
+from shapeinf.packages import is_installed
 from shapeinf.sharing import cached_property
 
 FILE = "schemas.txt"
@@ -127,9 +129,14 @@ def deprecation(name: str, since: int) -> tuple[int, str]:
 
 
 def expansion(domain: str, name: str, since: int) -> Expansion:
-    """The expansion of an operator that onnx defines as a function; `onnx` is imported when a node is expanded."""
+    """The expansion of an operator that onnx defines as a function; `onnx` is imported when a node is expanded.
+
+    It raises NotKnown where onnx is not installed.
+    """
 
     def expand(attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int) -> Graph | None:
+        if not is_installed("onnx"):
+            raise NotKnown(f"{name} is defined by other operators: pip install 'shapeinf[onnx]' to read its definition")
         from opdefs.onnx.functions import expand_function
 
         return expand_function((domain, name, since), attributes, inputs, outputs)

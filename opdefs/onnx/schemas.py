@@ -12,6 +12,7 @@ import attrs
 
 from opdefs.onnx.schema_table import DEFAULT_DOMAIN, SchemaTable
 from shapeinf.ops import OpDef
+from shapeinf.packages import is_installed
 
 ONNX = SchemaTable("opdefs.onnx")
 MICROSOFT = SchemaTable("opdefs.microsoft")
@@ -27,7 +28,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     known = ONNX.newest(domain)
     if not known and MICROSOFT.newest(domain):
         return MICROSOFT.find(domain, op, version)
-    if version > known and (known or domain.startswith(f"{DEFAULT_DOMAIN}.")):
+    if version > known and (known or domain.startswith(f"{DEFAULT_DOMAIN}.")) and is_installed("onnx"):
         from opdefs.onnx import installed
 
         if installed.newest(domain) > known:

@@ -45,19 +45,28 @@ def overflowing_sizes(model: CheckedModel) -> Iterator[Diagnostic]:
     """Tensors that are too large with all symbols at their upper bounds; one diagnostic for each limit."""
     bounds = {symbol.name: model.upper_bound(symbol) for symbol in model.axes}
     binding = {name: hi for name, hi in bounds.items() if hi is not None}
+    infos = model.result.tensors
+    distinct = {id(info): info for info in infos.values()}  # tensors of one type share a record
+    exceeded = {key: _exceeded_limit(model, info, binding) for key, info in distinct.items()}
     exceeding: dict[_Limit, list[tuple[str, int]]] = {}
     for tensor in model.producers:
-        info = model.result.tensors[tensor]
-        elements = _element_count(model, info, binding)
-        for limit in LIMITS if elements is not None else ():
-            assert elements is not None
-            # an element type without a fixed width has at least a byte
-            count = -(-elements * (element_bits(info.dtype) or 8) // 8) if limit.unit == "bytes" else elements
-            if count > limit.number:
-                exceeding.setdefault(limit, []).append((tensor, count))
-                break
+        limit, count = exceeded[id(infos[tensor])]
+        if limit is not None:
+            exceeding.setdefault(limit, []).append((tensor, count))
     for limit, tensors in exceeding.items():
         yield _report_overflow(model, limit, tensors, binding)
+
+
+def _exceeded_limit(model: CheckedModel, info: TensorInfo, binding: dict[str, int]) -> tuple[_Limit | None, int]:
+    """The first limit that a tensor exceeds, and its bytes or elements; None and 0 where it exceeds none."""
+    elements = _element_count(model, info, binding)
+    for limit in LIMITS if elements is not None else ():
+        assert elements is not None
+        # an element type without a fixed width has at least a byte
+        count = -(-elements * (element_bits(info.dtype) or 8) // 8) if limit.unit == "bytes" else elements
+        if count > limit.number:
+            return limit, count
+    return None, 0
 
 
 def _report_overflow(

@@ -31,7 +31,7 @@ def stale_contract(model: CheckedModel) -> Iterator[Diagnostic]:
         cause = error.cause if isinstance(error, ModelError) else str(error)
         yield Diagnostic("warning", "C164", f"the stored contract cannot be read: {cause}")
         return
-    digest = graph_digest(model.graph)
+    digest = "" if stored is None else graph_digest(model.graph)
     if stored is not None and digest and digest != stored.digest:
         advice = "store it again: shapeinf infer MODEL -o OUT --contract"
         yield Diagnostic("warning", "C164", "the stored contract is that of another graph", help=advice)

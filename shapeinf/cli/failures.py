@@ -17,6 +17,7 @@ from shapeinf.errors import (
     MissingPackageError,
     MissingSizeError,
     ModelError,
+    PageError,
     ScanError,
     ShapeError,
     ShapeInferenceError,
@@ -54,7 +55,7 @@ def readable_errors(model: str = "") -> Iterator[None]:
     except ExpressionError as error:
         line, caret = error.excerpt()
         stop(USAGE, f"{error}\n  {line}\n  {caret}")
-    except (MissingPackageError, ModelError, ScanError) as error:
+    except (MissingPackageError, ModelError, PageError, ScanError) as error:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None

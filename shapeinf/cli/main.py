@@ -48,6 +48,11 @@ GROUPS = {
             "Write one HTML page about a model, with live sizes.",
             "report model.onnx -o report.html",
         ),
+        "page": Entry(
+            "page.page_command",
+            "Write a page in which a browser infers dropped models.",
+            "page -o site --pyodide node_modules/pyodide",
+        ),
         "diff": Entry("diff.diff", "Compare the shapes and contracts of two models.", "diff old.onnx new.onnx"),
     },
     "Check a model": {

@@ -18,13 +18,12 @@ from shapeinf.cli.output import FAILURE, echo, stop
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import MissingPackageError
-from shapeinf.formats.files import write_text
+from shapeinf.formats.files import copy_name, write_text
 from shapeinf.report.model_explorer import QUANTITIES, Quantity, node_data
 from shapeinf.result import Result
 from shapeinf.schemas import json_text
 
 HOST = "localhost"
-_ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
 
 
 @click.command(cls=SectionedCommand)
@@ -98,7 +97,7 @@ def _show(result: Result, model: str, port: int | None, browser: bool) -> None:
     logging.getLogger().addHandler(logging.NullHandler())  # netron prints its log where nothing else reads it
     signal.signal(signal.SIGTERM, _terminate)
     with TemporaryDirectory(prefix="shapeinf-") as folder:
-        path = os.path.join(folder, _file_name(result.graph.source or model))
+        path = os.path.join(folder, copy_name(result.graph.source or model))
         result.save(path, external_data="copy" if result.graph.external else None)
         try:
             address = netron.start(path, address=(HOST, port), browse=browser)
@@ -115,11 +114,3 @@ def _show(result: Result, model: str, port: int | None, browser: bool) -> None:
 def _terminate(number: int, _: object) -> None:
     """End as after an error, which removes the temporary copy."""
     sys.exit(128 + number)
-
-
-def _file_name(path: str) -> str:
-    """The name of the annotated copy, by which netron recognizes its format; an archive becomes a plain file."""
-    name = os.path.basename(os.path.normpath(path))
-    while os.path.splitext(name)[1].lower() in _ARCHIVES:
-        name = os.path.splitext(name)[0]
-    return name or "model"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from shapeinf.codegen.names import js_string, line_comment
 from shapeinf.codegen.shape_module import Amount, Condition, ShapeModule, Shapes, TensorSizes, read_asset, split_parts
-from shapeinf.expr.many_bindings import MAX_BITS
+from shapeinf.expr.exact_runs import MAX_BITS
 from shapeinf.expr.straight_line import Instruction, StraightLine
 
 _HEAD = """\

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shapeinf.codegen.names import identifiers, line_comment, py_string
 from shapeinf.codegen.shape_module import Amount, Condition, ShapeModule, Shapes, TensorSizes, read_asset
-from shapeinf.expr.many_bindings import MAX_BITS
+from shapeinf.expr.exact_runs import MAX_BITS
 from shapeinf.expr.straight_line import Instruction
 
 _HEAD = '''\

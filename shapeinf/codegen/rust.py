@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shapeinf.codegen.names import identifiers, line_comment, rust_string
 from shapeinf.codegen.shape_module import Amount, Condition, Parameter, ShapeModule, Shapes, TensorSizes, read_asset
-from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN
+from shapeinf.expr.exact_runs import INT64_MAX, INT64_MIN
 from shapeinf.expr.straight_line import Instruction
 
 _HEAD = """\

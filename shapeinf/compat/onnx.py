@@ -22,7 +22,8 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats.files import WriteOptions, is_same_file, replace_file
-from shapeinf.formats.onnx.writer import annotated_bytes, encode_type
+from shapeinf.formats.onnx.type_encoding import encode_type
+from shapeinf.formats.onnx.writer import annotated_bytes
 from shapeinf.result import Result
 
 InferenceError = onnx.shape_inference.InferenceError

@@ -13,8 +13,8 @@ from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import MissingPackageError, UnknownFormatError
 from shapeinf.formats.annotation import Info
 from shapeinf.formats.objects import model_of_object
-from shapeinf.formats.onnx.rewriting import dim_text
-from shapeinf.formats.onnx.writer import encode_type, output_names
+from shapeinf.formats.onnx.type_encoding import dim_text, encode_type
+from shapeinf.formats.onnx.writer import output_names
 from shapeinf.formats.unknown_names import NO_NAMES, DimNames, name_unknowns
 
 try:

@@ -13,7 +13,7 @@ from math import gcd, inf
 from typing import NamedTuple
 
 from shapeinf.constraints.records import Clause
-from shapeinf.expr.atoms import Maximum
+from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Monomial
 from shapeinf.expr.evaluation import simplify_maxima
 from shapeinf.expr.interval import Bound, Bounds, BoundsTable
@@ -103,20 +103,29 @@ def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high
     >>> solution_ranges([Clause(seq - minimum(seq, 64), True), Clause(seq - 80, True)], seq, 1, None)
     [(1, 64), (80, 80)]
     """
-    pieces, end = _Pieces(symbol, low), inf if high is None else high
+    pieces, end = Pieces(symbol, low), inf if high is None else high
     try:
-        ranges = sorted(
-            r for clause in clauses for r in _ranges(pieces.dim_pieces(clause.expression), clause.zero, end)
+        ranges = join_ranges(
+            r for clause in clauses for r in piece_ranges(pieces.dim_pieces(clause.expression), clause.zero, end)
         )
     except NotLinearError:
         return None
+    return [(first, None if last == inf else int(last)) for first, last in ranges]
+
+
+def join_ranges(ranges: Iterable[tuple[int, Bound]]) -> list[tuple[int, Bound]]:
+    """The union of ranges, as ranges in order with gaps between them.
+
+    >>> join_ranges([(7, inf), (1, 2), (3, 5)])
+    [(1, 5), (7, inf)]
+    """
     joined: list[tuple[int, Bound]] = []
-    for first, last in ranges:
+    for first, last in sorted(ranges):
         if joined and first <= joined[-1][1] + 1:
             joined[-1] = joined[-1][0], max(joined[-1][1], last)
         else:
             joined.append((first, last))
-    return [(first, None if last == inf else int(last)) for first, last in joined]
+    return joined
 
 
 def solve_clauses(
@@ -159,7 +168,7 @@ def _trim_ends(clause: Clause, bounds: Callable[[DimSize], Bounds]) -> tuple[Dim
     return (symbol, [(first, last)]) if simplify_maxima(e, within.at_least_zero) == 0 else None
 
 
-def _ranges(pieces: Sequence[Piece], zero: bool, high: Bound) -> Iterator[tuple[int, Bound]]:
+def piece_ranges(pieces: Sequence[Piece], zero: bool, high: Bound) -> Iterator[tuple[int, Bound]]:
     """The range of sizes of each piece at which it is 0, or at least 0."""
     for number, piece in enumerate(pieces):
         end = min(high, pieces[number + 1].start - 1) if number + 1 < len(pieces) else high
@@ -181,7 +190,7 @@ def _solve(piece: Piece, zero: bool, end: Bound) -> tuple[int, Bound]:
     return max(start, root + (rest > 0)), end
 
 
-class _Pieces:
+class Pieces:
     """The pieces of dims from a size on, each computed once: dims are shared."""
 
     def __init__(self, variable: Dimension, low: int) -> None:
@@ -199,25 +208,58 @@ class _Pieces:
 
     def _sum_pieces(self, d: Dimension) -> list[Piece]:
         linear, _ = _split_maxima(d)
-        slope = 0
-        if isinstance(linear, Dimension):
-            slope = linear.leading_term[1] // self.variable.leading_term[1]
-            if self.variable * slope is not linear:
-                raise NotLinearError
-        total = [Piece(self.low, slope, d.constant)]
+        total = self.line(linear, d.constant) if isinstance(linear, Dimension) else [Piece(self.low, 0, d.constant)]
         for monomial, factor in d.terms:
             atom = d.scope.only_atom(monomial)
             if isinstance(atom, Maximum):
-                total = [
-                    Piece(start, a.slope + factor * b.slope, a.offset + factor * b.offset)
-                    for start, a, b in _merge(total, self._maximum_pieces(atom))
-                ]
+                total = add_pieces(total, factor, self._maximum_pieces(atom))
         return total
+
+    def line(self, linear: Dimension, constant: int) -> list[Piece]:
+        """The pieces of a sum of terms without maxima and a constant. Raises NotLinearError."""
+        slope = linear.leading_term[1] // self.variable.leading_term[1]
+        if self.variable * slope is not linear:
+            raise NotLinearError
+        return [Piece(self.low, slope, constant)]
 
     def _maximum_pieces(self, atom: Maximum) -> list[Piece]:
         if atom.depth > MAX_PIECES:
             raise NotLinearError
         return reduce(_larger, map(self.dim_pieces, atom.args))
+
+
+class ClassPieces(Pieces):
+    """The pieces of dims on a class of integers, as functions of the number of periods after its first integer.
+
+    The period must be a multiple of that of each dim: then floors are piecewise linear on the class, too.
+    """
+
+    def __init__(self, symbol: Dimension, start: int, period: int) -> None:
+        super().__init__(symbol, 0)
+        self.start = start
+        self.period = period
+
+    def line(self, linear: Dimension, constant: int) -> list[Piece]:
+        """As that of all integers, but the terms may have floors."""
+        total = [Piece(0, 0, constant)]
+        for monomial, factor in linear.terms:
+            total = add_pieces(total, factor, self._atom_pieces(linear.scope.only_atom(monomial)))
+        return total
+
+    def _atom_pieces(self, atom: object) -> list[Piece]:
+        if isinstance(atom, Symbol):
+            return [Piece(0, self.period, self.start)]
+        if not isinstance(atom, Floor) or not isinstance(atom.denominator, int):
+            raise NotLinearError
+        divisor = atom.denominator
+        return [Piece(at, slope // divisor, offset // divisor) for at, slope, offset in self.dim_pieces(atom.numerator)]
+
+
+def add_pieces(total: Sequence[Piece], factor: int, pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces of a sum with a multiple of another expression. Raises NotLinearError for too many pieces."""
+    return [
+        Piece(start, a.slope + factor * b.slope, a.offset + factor * b.offset) for start, a, b in _merge(total, pieces)
+    ]
 
 
 def _merge(first: Sequence[Piece], second: Sequence[Piece]) -> Iterator[tuple[int, Piece, Piece]]:

@@ -27,7 +27,7 @@ from shapeinf.formats import FORMATS
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
-from shapeinf.solver.budget import WORK, Budget
+from shapeinf.solver.budget import NEEDS_ISL, WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ class Contract:
 
     def __str__(self) -> str:
         """One precondition a line."""
-        return contract_lines(self.preconditions, self.assumptions, self.cut)
+        lines = contract_lines(self.preconditions, self.assumptions, self.cut)
+        return f"{lines}\n({NEEDS_ISL})" if self._budget.needs_isl else lines
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -190,6 +191,8 @@ class Contract:
             return Answer(None, ("an operator without a rule may have preconditions",))
         bound = Contract(inference, self.work)
         reasons = tuple(map(str, (*bound.preconditions, *bound._reader.ignored_advice())))
+        if bound.preconditions and bound._budget.needs_isl:
+            reasons = (*reasons, NEEDS_ISL)
         if bound.cut:
             return Answer(None, (*reasons, NOT_SIMPLIFIED), cut=True)
         violated = () if bound.preconditions else self._violated(sizes)
@@ -234,7 +237,7 @@ class Contract:
 
         Without `values`, those within the bounds of the dim, up to `LARGEST_SOLVED`.
 
-        isl solves for them where it can express all constraints, else each size is tried. `work` is the budget, in
+        They are solved for where all constraints are quasi-affine, else each size is tried. `work` is the budget, in
         steps that are the same on every machine; sizes beyond it are `untried`. Raises UnknownNameError.
         """
         if values is None:
@@ -271,14 +274,17 @@ class Contract:
         symbol = self._symbol(name)
         if not sizes or self._schema_violations or certain_violations(self._inference):
             return LegalSizes(name, (), "evaluation")
-        values = possible_values(self._inference.store, symbol, sizes[0], sizes[-1], budget)
+        values = possible_values(self._inference.store, symbol, sizes, budget)
+        needs_isl = budget.needs_isl
         runs = _SizeRuns(self, name, budget)
         if values is not None:
-            solved = LegalSizes(name, tuple(sorted(set(values).intersection(sizes))), "isl")
+            solved = LegalSizes(name, tuple(values), "solved")
             if all(runs.succeeds(v) is (v in solved.values) for v in probe_sizes(solved, sizes)):
                 return solved
         answers = [(v, runs.succeeds(v)) for v in sizes]
         legal, untried = (tuple(v for v, answer in answers if answer is kind) for kind in (True, None))
+        if needs_isl:  # conditions on several dims remain
+            return LegalSizes(name, (), "evaluation", tuple(sort_sizes([*legal, *untried])), needs_isl)
         return LegalSizes(name, legal, "evaluation", untried)
 
     def _runs(self, name: str, size: int, budget: Budget) -> bool:

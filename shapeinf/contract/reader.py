@@ -7,7 +7,7 @@ output whose size was inferred later. A requirement on an unknown of another nod
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import gcd, lcm
+from math import gcd, inf
 from typing import Literal
 
 import attrs
@@ -18,16 +18,15 @@ from shapeinf.contract.preconditions import Kind, Origins, Precondition, symbols
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import Source
-from shapeinf.expr import Dimension, DimSize, evaluate
-from shapeinf.expr.atoms import Floor, Maximum
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.expr.printing import format_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
+from shapeinf.solver.periodic_sets import solve_periodic
 
 _WORK_PER_PRECONDITION = 100
 """The work of one precondition: its texts, names and origin."""
 
-MAX_PERIOD = 4096
 _ORDER = ("divisibility", "range", "relation")
 """The kinds that follow solved equalities in a contract, in this order; all others are the last."""
 
@@ -326,51 +325,18 @@ def find_congruence(
 ) -> tuple[int, int] | None:
     """(m, r) such that all expressions of one symbol are 0 for exactly the values from `low` on that are r modulo m.
 
-    None where there is none, where the expressions are not quasi-affine (those that repeat over two periods repeat for
-    ever), and where the budget is not enough to evaluate two periods.
+    None where there is none, where the expressions are not quasi-affine, and past the limits of `solve_periodic`.
 
     >>> from shapeinf.expr import Scope
     >>> h = Scope().symbol("H")
     >>> find_congruence(h, [2 * (h // 2) - h, 4 * (h // 4) - 2 * (h // 2)], 1)
     (4, 0)
     """
-    period = lcm(*(_period(e) for e in zero))
-    if not 1 < period <= MAX_PERIOD:
+    solved = solve_periodic([(Clause(e, True),) for e in zero], symbol, (low, inf), budget or Budget())
+    legal = [] if solved is None else [low + i for i, ranges in enumerate(solved.classes) if ranges]
+    if solved is None or not legal or any(ranges not in ((), ((0, inf),)) for ranges in solved.classes):
         return None
-    steps = 2 * period * sum(len(e.terms) * (1 + e.depth) for e in zero if isinstance(e, Dimension))
-    if budget is not None and not budget.take(steps):
-        return None
-    name = symbol.symbol.name
-    rows = [[evaluate(e, {name: v}) for e in zero] for v in range(low, low + 2 * period)]
-    if rows[:period] != rows[period:]:
-        return None
-    legal = [low + i for i, row in enumerate(rows[:period]) if not any(row)]
-    if not legal:
-        return None
-    modulus = gcd(period, *(v - legal[0] for v in legal)) if len(legal) > 1 else period
-    if len(legal) != period // modulus or modulus == 1:
+    modulus = gcd(solved.modulus, *(v - legal[0] for v in legal))
+    if len(legal) != solved.modulus // modulus or modulus == 1:
         return None
     return modulus, legal[0] % modulus
-
-
-def _period(d: DimSize, known: dict[int, int] | None = None) -> int:
-    """The number of steps after which a quasi-affine expression of one symbol has grown by a constant; 0 for others."""
-    if isinstance(d, int):
-        return 1
-    period, known = 1, {} if known is None else known
-    for monomial, _ in d.terms:
-        if len(monomial) > 1:
-            return 0
-        for atom in monomial:
-            if atom not in known:
-                known[atom] = _atom_period(d.scope.atoms[atom], known)
-            period = lcm(period, known[atom])
-    return period
-
-
-def _atom_period(atom: object, known: dict[int, int]) -> int:
-    if isinstance(atom, Maximum):
-        return 0
-    if isinstance(atom, Floor):
-        return atom.denominator * _period(atom.numerator, known) if isinstance(atom.denominator, int) else 0
-    return 1

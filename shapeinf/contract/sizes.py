@@ -8,9 +8,9 @@ from typing import Literal
 import attrs
 
 from shapeinf.pickling import versioned_pickle
-from shapeinf.solver.budget import cut_text
+from shapeinf.solver.budget import NEEDS_ISL, cut_text
 
-Engine = Literal["isl", "evaluation"]
+Engine = Literal["solved", "evaluation"]
 
 MAX_PROBES = 24
 """The most sizes around the ends of solved pieces that are tried, since some rules decide on numbers only."""
@@ -24,10 +24,12 @@ class LegalSizes:
     Args:
         name: the dim.
         values: the legal sizes, in order.
-        engine: "isl" where they were solved for, "evaluation" where each size was tried.
-        untried: the requested sizes that were not tried, since the budget was exhausted.
+        engine: "solved" where the constraints were solved for them, "evaluation" where each size was tried.
+        untried: the requested sizes that were not tried, since the budget was exhausted; with `needs_isl` also those
+            that may be legal, where only isl, which is not installed, decides it.
+        needs_isl: whether isl would solve for them.
 
-    >>> print(LegalSizes("H", (32, 64, 96, 128), "isl"))
+    >>> print(LegalSizes("H", (32, 64, 96, 128), "solved"))
     H in 32, 64, ..., 128
     """
 
@@ -35,6 +37,7 @@ class LegalSizes:
     values: tuple[int, ...]
     engine: Engine
     untried: tuple[int, ...] = ()
+    needs_isl: bool = False
 
     @property
     def pieces(self) -> tuple[range, ...]:
@@ -59,11 +62,8 @@ class LegalSizes:
 
     def __str__(self) -> str:
         """The pieces as text."""
-        untried = (
-            f" ({', '.join(map(_format_piece, pieces(self.untried)))} not tried: {cut_text('solve(work=...)')})"
-            if self.untried
-            else ""
-        )
+        reason = f"not decided: {NEEDS_ISL}" if self.needs_isl else f"not tried: {cut_text('solve(work=...)')}"
+        untried = f" ({', '.join(map(_format_piece, pieces(self.untried)))} {reason})" if self.untried else ""
         return f"{self.name} in " + (", ".join(map(_format_piece, self.pieces)) or "nothing") + untried
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from threading import RLock
 
 import attrs
 
 from shapeinf.cost.pickled import PickledCost, cost_html, cost_text
-from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted
+from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted, values_of
 from shapeinf.cost.walk import count
 from shapeinf.engine.cases import Cases
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import as_sizes
@@ -69,7 +71,8 @@ class Cost:
     @cached_property
     def table(self) -> CostTable:
         """The costs of all nodes."""
-        return count(self.inference)
+        with pause_garbage_collection():
+            return count(self.inference)
 
     @property
     def nodes(self) -> tuple[NodeCost, ...]:
@@ -148,8 +151,9 @@ class Cost:
         store = self._query.bind(sizes)
         bounded = self._bounded_table
         values = self._values(bounded, store)
+        evaluated = {amounts: tuple([values[d] for d in amounts]) for amounts in set(map(values_of, bounded.nodes))}
         return CostAt(
-            tuple([_evaluate_node(node, values) for node in bounded.nodes]),
+            tuple([_with_amounts(node, evaluated[values_of(node)], node.bounded) for node in bounded.nodes]),
             tuple([attrs.evolve(item, parameters=values[item.parameters]) for item in bounded.uncounted]),
             tuple([_evaluate_branches(item, values) for item in bounded.branches]),
             sizes,
@@ -165,49 +169,59 @@ class Cost:
         elimination = Elimination(self.store, self._query.is_bindable, Budget(self.work))
         nodes: list[NodeCost] = []
         uncounted = list(self.uncounted)
+        known: dict[tuple[DimSize, ...], tuple[DimSize, ...] | str] = {}
         for node in self.nodes:
-            upper = _upper(node, elimination)
+            amounts = values_of(node)
+            upper = known.get(amounts)
+            if upper is None:
+                upper = known[amounts] = _upper(amounts, elimination)
             if isinstance(upper, str):
                 uncounted.append(Uncounted(node.name, node.op, upper, parameters=node.parameters))
             else:
-                nodes.append(upper)
+                nodes.append(node if upper == amounts else _with_amounts(node, upper, True))
         branches = [item for item in self.branches if all(_stays(a, elimination) for a in item.branches.values())]
         return CostTable(tuple(nodes), tuple(uncounted), tuple(branches))
 
     def _values(self, table: CostTable, store: ShapeStore) -> dict[DimSize, int]:
         """The value of every amount of a table, each computed once."""
         amounts = [*table.nodes, *(a for item in table.branches for a in item.branches.values())]
-        dims = dict.fromkeys([getattr(item, name) for item in amounts for name in FIELDS])
+        dims = dict.fromkeys(itertools.chain.from_iterable(dict.fromkeys(map(values_of, amounts))))
         dims.update(dict.fromkeys(item.parameters for item in table.uncounted))
         return dict(zip(dims, self._query.evaluate(dims, store), strict=True))
 
 
-def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
-    """A node with upper bounds of its amounts, or why there are none."""
-    changes: dict[str, DimSize] = {}
-    for name in FIELDS:
-        amount = getattr(node, name)
-        if isinstance(amount, int) or elimination.is_retained(canonical_form(elimination.store, amount)):
-            continue
-        upper = elimination.upper(amount)
+def _upper(amounts: tuple[DimSize, ...], elimination: Elimination) -> tuple[DimSize, ...] | str:
+    """The amounts of a node, with upper bounds of those that depend on data; or why there are none."""
+    bounds: list[DimSize] = []
+    for amount in amounts:
+        exact = isinstance(amount, int) or elimination.is_retained(canonical_form(elimination.store, amount))
+        upper = amount if exact else elimination.upper(amount)
         if upper is None:
             symbols = elimination.unbounded_symbols(amount)
             listed = ", ".join(map(str, symbols)) or str(amount)
             return too_long(symbols) or f"{listed} {'have' if len(symbols) > 1 else 'has'} no upper bound"
-        changes[name] = upper
-    if not changes:
-        return node
-    values = {name: changes.get(name, getattr(node, name)) for name in FIELDS}
-    return NodeCost(name=node.name, op=node.op, module=node.module, bounded=True, **values)
+        bounds.append(upper)
+    return tuple(bounds)
 
 
 def _stays(amounts: Amounts, elimination: Elimination) -> bool:
     return all(elimination.is_retained(canonical_form(elimination.store, getattr(amounts, name))) for name in FIELDS)
 
 
-def _evaluate_node(node: NodeCost, values: Mapping[DimSize, int]) -> NodeCost:
-    amounts = {name: values[getattr(node, name)] for name in FIELDS}
-    return NodeCost(name=node.name, op=node.op, module=node.module, bounded=node.bounded, **amounts)
+def _with_amounts(node: NodeCost, amounts: tuple[DimSize, ...], bounded: bool) -> NodeCost:
+    """The cost of a node with other amounts, those of `FIELDS`."""
+    macs, operations, bytes_read, bytes_written, parameters = amounts
+    return NodeCost(
+        name=node.name,
+        op=node.op,
+        module=node.module,
+        bounded=bounded,
+        macs=macs,
+        operations=operations,
+        bytes_read=bytes_read,
+        bytes_written=bytes_written,
+        parameters=parameters,
+    )
 
 
 def _evaluate_branches(item: Branches, values: Mapping[DimSize, int]) -> Branches:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from shapeinf.cost.records import Amounts
 from shapeinf.engine.compiled import NodeStep, Operation
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import type_in
@@ -24,17 +25,14 @@ class RunCost:
     """The cost of one run of a node, without its bodies.
 
     Args:
-        macs, operations, bytes_read, bytes_written: as in `Amounts`.
+        amounts: all but the parameters, which no run adds.
         reason: why the node is not counted; empty where it is.
         unknown: whether the reason is something that is not inferred.
         unsized: why its bytes are not counted; empty where they are.
         chooses: whether one of its bodies runs, rather than all.
     """
 
-    macs: DimSize = 0
-    operations: DimSize = 0
-    bytes_read: DimSize = 0
-    bytes_written: DimSize = 0
+    amounts: Amounts = Amounts()  # noqa: RUF009  (it is immutable)
     reason: str = ""
     unknown: bool = False
     unsized: str = ""
@@ -50,9 +48,9 @@ class NodeCosts:
 
     def cost_of(self, run: Inference, step: NodeStep) -> RunCost:
         """The cost of a node in a run of its graph."""
-        table, numbers = run.table, run.numbers
-        inputs = [0 if slot == MISSING else table.canonical[numbers[slot]] for slot in step.arguments]
-        outputs = [0 if slot == UNUSED else table.canonical[numbers[slot]] for slot in step.outputs]
+        canonical, numbers = run.table.canonical, run.numbers
+        inputs = [0 if slot == MISSING else canonical[numbers[slot]] for slot in step.arguments]
+        outputs = [0 if slot == UNUSED else canonical[numbers[slot]] for slot in step.outputs]
         key = (step.operation, id(run.undone), *inputs, -1, *outputs)
         cost = self._done.get(key)
         if cost is None:
@@ -102,7 +100,7 @@ class _NodeCost:
         return self._add_bytes(operation.op_def, cost, positions)
 
     def _add_bytes(self, op_def: OpDef, cost: OpCost, positions: Sequence[int]) -> RunCost:
-        counted = RunCost(cost.macs, cost.operations, chooses=cost.bodies == "one")
+        counted = RunCost(Amounts(macs=cost.macs, operations=cost.operations), chooses=cost.bodies == "one")
         if moves_nothing(op_def, len(self.outputs)) and not cost.macs and not cost.operations:
             return counted
         try:
@@ -111,7 +109,8 @@ class _NodeCost:
         except NotKnown as unknown:
             return attrs.evolve(counted, unsized=unknown.reason)
         scope = self.store.scope
-        return attrs.evolve(counted, bytes_read=sum_dims(scope, read), bytes_written=sum_dims(scope, written))
+        moved = {"bytes_read": sum_dims(scope, read), "bytes_written": sum_dims(scope, written)}
+        return attrs.evolve(counted, amounts=attrs.evolve(counted.amounts, **moved))
 
     def _read(self, cost: OpCost, own: int, position: int) -> DimSize:
         value = self.inputs[position]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 import attrs
 
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import module_path
 from shapeinf.sharing import cached_property
-from shapeinf.solver.long_dims import sum_dims
+from shapeinf.solver.long_dims import sum_multiples
 from shapeinf.texts import bound_note
 
 
@@ -19,9 +21,15 @@ def add_dims(dims: Iterable[DimSize]) -> DimSize:
     >>> add_dims([1, 2])
     3
     """
-    listed = list(dims)
-    scope = next((d.scope for d in listed if isinstance(d, Dimension)), None)
-    return sum(d for d in listed if isinstance(d, int)) if scope is None else sum_dims(scope, listed)
+    return add_multiples(Counter(dims))
+
+
+def add_multiples(counts: Mapping[DimSize, int]) -> DimSize:
+    """The sum of ints and dims, each as often as its count."""
+    scope = next((d.scope for d in counts if isinstance(d, Dimension)), None)
+    if scope is None:
+        return sum(d * count for d, count in counts.items() if isinstance(d, int))
+    return sum_multiples(scope, counts)
 
 
 @attrs.frozen(kw_only=True)
@@ -31,7 +39,6 @@ class Amounts:
     Args:
         macs: multiply-accumulates.
         operations: other operations, such as additions, comparisons and exponentials: one per element.
-        flops: `2*macs + operations`.
         bytes_read: the bytes of the inputs that are read.
         bytes_written: the bytes of the outputs.
         parameters: the elements of weights; each weight counts at the first node that reads it.
@@ -39,13 +46,13 @@ class Amounts:
 
     macs: DimSize = 0
     operations: DimSize = 0
-    flops: DimSize = attrs.field(init=False)
     bytes_read: DimSize = 0
     bytes_written: DimSize = 0
     parameters: DimSize = 0
 
-    @flops.default
-    def _flops(self) -> DimSize:
+    @property
+    def flops(self) -> DimSize:
+        """The operations, where a multiply-accumulate is two: `2*macs + operations`."""
         return add_dims([self.macs, self.macs, self.operations])
 
     @property
@@ -62,16 +69,21 @@ class Amounts:
 
 FIELDS = ("macs", "operations", "bytes_read", "bytes_written", "parameters")
 """The amounts from which all others are computed."""
+values_of = attrgetter(*FIELDS)
+"""These amounts of some nodes, as a tuple."""
 
 
 def sum_amounts(items: Iterable[Amounts]) -> Amounts:
-    """The sums of all amounts.
+    """The sums of all amounts; equal ones are added once.
 
     >>> sum_amounts([Amounts(macs=2), Amounts(macs=1, operations=3)]).flops
     9
     """
-    listed = list(items)
-    return Amounts(**{name: add_dims(getattr(item, name) for item in listed) for name in FIELDS})
+    sums: dict[str, Counter[DimSize]] = {name: Counter() for name in FIELDS}
+    for values, count in Counter(map(values_of, items)).items():
+        for name, value in zip(FIELDS, values, strict=True):
+            sums[name][value] += count
+    return Amounts(**{name: add_multiples(counts) for name, counts in sums.items()})
 
 
 @attrs.frozen(kw_only=True)

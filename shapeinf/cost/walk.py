@@ -9,7 +9,7 @@ from typing import NamedTuple
 import attrs
 
 from shapeinf.cost.node_costs import NodeCosts, RunCost
-from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost, Uncounted, sum_amounts
+from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost, Uncounted, add_dims, sum_amounts
 from shapeinf.cost.repetition import repeat
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
@@ -45,6 +45,14 @@ class _Row:
     unsized: str = ""
     bounded: bool = False
     weights: list[DimSize] = attrs.Factory(list)
+
+    @property
+    def total(self) -> Amounts:
+        """The amounts of all runs, with the parameters that the node is the first to read."""
+        total = self.parts[0] if len(self.parts) == 1 else sum_amounts(self.parts)
+        if not self.weights:
+            return total
+        return attrs.evolve(total, parameters=add_dims([total.parameters, *self.weights]))
 
 
 Rows = dict[tuple[str, int], _Row]
@@ -123,7 +131,7 @@ class _Walk:
         row.reason, row.unsized = row.reason or cost.reason, row.unsized or cost.unsized
         if cost.reason:
             return
-        row.parts.append(self.sum_trips(row, _amounts(cost), instance.loops))
+        row.parts.append(self.sum_trips(row, cost.amounts, instance.loops))
         if operation.bodies:
             self.bodies(instance, step, cost, row)
 
@@ -208,26 +216,34 @@ class _Walk:
     def track_weights(self, instance: _Instance, step: NodeStep, row: _Row) -> None:
         """Count the weights that a node is the first to read, and follow them through views."""
         weights, op_def = instance.weights, step.operation.op_def
-        read = [None if slot == MISSING else weights[slot] for slot in step.arguments]
         stored, views = (False, {}) if op_def is None else (op_def.stored, op_def.views)
-        for position, slot in enumerate(step.outputs):
-            if slot == UNUSED:
-                continue
-            source = position if stored else views.get(position, len(read))
-            weights[slot] = read[source] if source < len(read) else None
-            if stored and weights[slot] is None:
-                weights[slot] = Weight(id(step.compiled), slot)
         if stored:
+            for position, slot in enumerate(step.outputs):
+                if slot != UNUSED:
+                    weights[slot] = _weight_read(weights, step, position) or Weight(id(step.compiled), slot)
             return
-        for position, (slot, weight) in enumerate(zip(step.arguments, read, strict=True)):
-            passed_on = position in views.values()
-            if weight is None or weight in self.claimed or passed_on:
-                continue
-            value = _stored_value(instance.run.type_of(slot))
-            if value is not None and value.shape.dims and _is_parameter(step, position, value.dtype):
-                self.claimed.add(weight)
-                elements = product_of(self.store, value.shape.dims)
-                row.weights += [] if elements is None else [elements]
+        for position, slot in enumerate(step.arguments):
+            weight = None if slot == MISSING else weights[slot]
+            if weight is not None and weight not in self.claimed and position not in views.values():
+                self.claim(weight, instance.run.type_of(slot), step, position, row)
+        for position, source in views.items():
+            if position < len(step.outputs) and step.outputs[position] != UNUSED:
+                weights[step.outputs[position]] = _weight_read(weights, step, source)
+
+    def claim(self, weight: Weight, stored: Type | None, step: NodeStep, position: int, row: _Row) -> None:
+        """Count a weight at a node that reads it, unless the node reads it as a shape or index."""
+        value = _stored_value(stored)
+        if value is not None and value.shape.dims and _is_parameter(step, position, value.dtype):
+            self.claimed.add(weight)
+            elements = product_of(self.store, value.shape.dims)
+            row.weights += [] if elements is None else [elements]
+
+
+def _weight_read(weights: Sequence[Weight | None], step: NodeStep, position: int) -> Weight | None:
+    """The weight that a node reads at a position; None where it reads another value, or none."""
+    arguments = step.arguments
+    slot = arguments[position] if position < len(arguments) else MISSING
+    return None if slot == MISSING else weights[slot]
 
 
 def _stored_value(value: Type | None) -> TensorType | None:
@@ -249,10 +265,6 @@ def _is_parameter(step: NodeStep, position: int, dtype: str | None) -> bool:
     return dtype != "bool" and not (dtype in ("int32", "int64") and call is not None and call.reads(position))
 
 
-def _amounts(cost: RunCost) -> Amounts:
-    return Amounts(**{name: getattr(cost, name) for name in _PER_RUN})
-
-
 def _maximum(dims: Sequence[DimSize]) -> DimSize:
     """The maximum of the amounts of branches."""
     if len(set(dims)) > 1 and any(map(is_long, dims)):
@@ -264,12 +276,23 @@ def _table(rows: Rows, branches: Iterable[Branches]) -> CostTable:
     nodes: list[NodeCost] = []
     uncounted: list[Uncounted] = []
     for row in rows.values():
-        total = sum_amounts([*row.parts, *(Amounts(parameters=elements) for elements in row.weights)])
+        total = row.total
         if row.reason:
             uncounted.append(Uncounted(row.name, row.op, row.reason, parameters=total.parameters))
             continue
         if row.unsized:
             uncounted.append(Uncounted(row.name, row.op, row.unsized, "bytes"))
-        values = {name: getattr(total, name) for name in FIELDS}
-        nodes.append(NodeCost(name=row.name, op=row.op, module=module_path(row.name), bounded=row.bounded, **values))
+        nodes.append(
+            NodeCost(
+                name=row.name,
+                op=row.op,
+                module=module_path(row.name),
+                bounded=row.bounded,
+                macs=total.macs,
+                operations=total.operations,
+                bytes_read=total.bytes_read,
+                bytes_written=total.bytes_written,
+                parameters=total.parameters,
+            )
+        )
     return CostTable(tuple(nodes), tuple(uncounted), tuple(branches))

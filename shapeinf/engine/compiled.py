@@ -156,12 +156,8 @@ class NodeStep:
 
     @property
     def node_name(self) -> str:
-        """The name of the node in unknowns and sources: its own, else that of its first output, else the operator."""
-        name = self.compiled.rows[self.index][3]
-        if name:
-            return name
-        names = self.compiled.names
-        return next((names[slot] for slot in self.outputs if slot != UNUSED), self.operation.kind.op)
+        """The name of the node in unknowns and sources, see `CompiledGraph.node_name`."""
+        return self.compiled.node_name(self.index)
 
     @property
     def arguments(self) -> tuple[int, ...]:
@@ -218,6 +214,13 @@ class CompiledGraph:
         """The node at an index, compiled."""
         key, inputs, outputs, _ = self.rows[index]
         return NodeStep(self, index, self.operations[key], inputs, outputs)
+
+    def node_name(self, index: int) -> str:
+        """The name of the node at an index: its own, else that of its first output, else the operator."""
+        key, _, outputs, name = self.rows[index]
+        if name:
+            return name
+        return next((self.names[slot] for slot in outputs if slot != UNUSED), self.operations[key].kind.op)
 
     def is_cycle(self, group: Sequence[int]) -> bool:
         """Whether a group is a cycle: several nodes, or one that reads its own output."""

@@ -21,7 +21,7 @@ def deciding_inputs(frame: GraphFrame, step: NodeStep) -> tuple[str, ...]:
     For a node of a body, those of the node of the main graph that contains it.
     """
     while frame.outer is not None and frame.step is not None:
-        frame, step = frame.outer, frame.step
+        step, frame = frame.step, frame.outer
     compiled = frame.inference.compiled
     names: list[str] = []
     pending, seen = list(reversed(step.arguments)), set[int]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import attrs
@@ -10,7 +11,7 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.causes import Root, Roots, failure_code, inner_point
 from shapeinf.explain.input_values import deciding_inputs
-from shapeinf.explain.points import GraphFrame, Point, tensor_of, unknowns_in
+from shapeinf.explain.points import Facet, GraphFrame, Point, tensor_of, unknowns_in
 from shapeinf.explain.probe import is_late
 from shapeinf.graph import UNUSED
 from shapeinf.html import html_block, html_rows
@@ -145,12 +146,11 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
     """
     frame, roots = GraphFrame(inference, work=work), Roots()
     groups: dict[tuple[tuple[int, str], ...], tuple[list[Root], list[Unknown]]] = {}
-    for name, slot in inference.compiled.slots.items():
-        for point in _unknown_points(frame, slot):
-            origins = roots.find(point)
-            key = tuple(sorted(root.key for root in origins))
-            axis = None if point.facet == "rank" else point.at
-            groups.setdefault(key, (origins, []))[1].append(Unknown(name, axis))
+    for name, point in _unknown_points(frame):
+        origins = roots.find(point)
+        key = tuple(sorted(root.key for root in origins))
+        axis = None if point.facet == "rank" else point.at
+        groups.setdefault(key, (origins, []))[1].append(Unknown(name, axis))
     by_cause: dict[tuple[Cause, ...], list[Unknown]] = {}  # all whose cause was not found are one group
     for origins, members in groups.values():
         by_cause.setdefault(tuple(dict.fromkeys(map(cause_of, origins))), []).extend(members)
@@ -158,17 +158,26 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
     return sorted(unsorted, key=lambda group: -group.count)
 
 
-def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
-    """The unknown axes of a value, or its rank; none for a sequence of known items, or one that packs other values."""
-    if _is_packed(frame.inference, slot):
-        return []
-    value = frame.inference.type_of(slot)
+def _unknown_points(frame: GraphFrame) -> Iterator[tuple[str, Point]]:
+    """The names of values with their unknown axes, or ranks; none for a value that packs others."""
+    inference = frame.inference
+    unknown_parts: dict[int, list[tuple[Facet, int]]] = {}
+    for name, slot in inference.compiled.slots.items():
+        number = inference.table.canonical[inference.numbers[slot]]
+        if number not in unknown_parts:
+            unknown_parts[number] = _unknown_parts(inference.table.types[number])
+        if unknown_parts[number] and not _is_packed(inference, slot):
+            yield from ((name, Point(frame, slot, facet, at)) for facet, at in unknown_parts[number])
+
+
+def _unknown_parts(value: Type | None) -> list[tuple[Facet, int]]:
+    """The unknown axes of a type, or its rank; none for a sequence of known items."""
     if isinstance(value, SequenceType) and value.items is not None and all(map(_is_fully_known, value.items)):
         return []
     tensor = tensor_of(value)
     if tensor is None or tensor.shape.dims is None:
-        return [Point(frame, slot, "rank", 0)]
-    return [Point(frame, slot, "axis", axis) for axis, dim in enumerate(tensor.shape.dims) if unknowns_in(dim)]
+        return [("rank", 0)]
+    return [("axis", axis) for axis, dim in enumerate(tensor.shape.dims) if unknowns_in(dim)]
 
 
 def _is_packed(inference: Inference, slot: int) -> bool:

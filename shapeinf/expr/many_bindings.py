@@ -15,17 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.errors import LimitError
+from shapeinf.expr.exact_runs import INT64_MAX, INT64_MIN, run_exactly, step_exactly
 from shapeinf.expr.straight_line import Instruction, StraightLine
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Number = int | Ints
-
-INT64_MAX = (1 << 63) - 1
-INT64_MIN = -(1 << 63)
-
-MAX_BITS = 4096
-"""An intermediate number with more bits than this is an overflow, and so is everything computed from it."""
 
 CHUNK = 8192
 """Bindings at a time, so that the registers in use stay in the processor's caches."""
@@ -92,39 +87,6 @@ def _store(values: Values, column: int, outputs: Sequence[int | None]) -> None:
             table = values.overflow
         values.matrix[row, column] = 0
         table.setdefault(row, np.zeros(values.matrix.shape[1], dtype=bool))[column] = True
-
-
-def run_exactly(program: StraightLine, arguments: Sequence[int]) -> list[int | None]:
-    """The outputs at one binding, as Python's ints; None for an output that divides by zero.
-
-    A number of `MAX_BITS` bits stands for every larger one.
-    """
-    registers: list[int | None] = []
-    for instruction in program.instructions:
-        if instruction.op == "constant":
-            registers.append(instruction.left)
-        elif instruction.op == "symbol":
-            registers.append(arguments[instruction.left])
-        else:
-            registers.append(_step_exactly(instruction, registers[instruction.left], registers[instruction.right]))
-    return [registers[number] for number in program.outputs]
-
-
-_HUGE = 1 << MAX_BITS
-
-
-def _step_exactly(instruction: Instruction, a: int | None, b: int | None) -> int | None:
-    if a is None or b is None or (instruction.op == "floordiv" and b == 0):
-        return None
-    if _HUGE in (a, b):
-        return _HUGE
-    if instruction.op == "add":
-        result = a + b
-    elif instruction.op == "multiply":
-        result = a * b
-    else:
-        result = a // b if instruction.op == "floordiv" else max(a, b)
-    return result if -_HUGE < result < _HUGE else _HUGE
 
 
 # -- which numbers may be too large ----------------------------------------------------------------------------------
@@ -245,7 +207,7 @@ def _step(instruction: Instruction, a: Number, b: Number, into: Ints | None, uns
             unsafe |= b == 0
             b = np.where(b == 0, 1, b)
     if isinstance(a, int) and isinstance(b, int):
-        value = _step_exactly(instruction, a, b)
+        value = step_exactly(instruction, a, b)
         assert value is not None
         return value
     result: Ints = _STEPS[instruction.op](a, b, out=into)

@@ -63,6 +63,9 @@ _PIPE_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY"
 _FLAGS = _PIPE_FLAGS | getattr(os, "O_NONBLOCK", 0)
 """How files are opened that others wrote."""
 
+_ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
+"""Suffixes of archives that hold a model."""
+
 _LONGEST_STEM = 64
 """Characters of a file name in the name of its temporary file: names have at most 255 bytes."""
 
@@ -86,6 +89,18 @@ def is_path(text: str) -> bool:
         return b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         return False
+
+
+def copy_name(path: str) -> str:
+    """The name of a copy of a model, by which tools recognize its format; an archive becomes a plain file.
+
+    >>> copy_name("models/lenet.nnef.tgz"), copy_name("models/decoder.onnx")
+    ('lenet.nnef', 'decoder.onnx')
+    """
+    name = os.path.basename(os.path.normpath(path))
+    while os.path.splitext(name)[1].lower() in _ARCHIVES:
+        name = os.path.splitext(name)[0]
+    return name or "model"
 
 
 def is_same_file(first: str, second: str) -> bool:

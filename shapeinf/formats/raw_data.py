@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 CODES = {
     "bool": "?",
@@ -37,6 +38,19 @@ def raw_elements(dtype: str | None, data: bytes) -> Elements | None:
     if code is None or len(data) % _SIZES[dtype or ""]:
         return None
     return struct.unpack(f"<{len(data) // _SIZES[dtype or '']}{code}", data)
+
+
+def encode_elements(dtype: str, elements: Sequence[int | float | bool]) -> bytes | None:
+    r"""The raw data of elements, little endian; None for types without a code, and for a number that does not fit.
+
+    >>> encode_elements("int16", [1, -1])
+    b'\x01\x00\xff\xff'
+    """
+    code = CODES.get(dtype)
+    try:
+        return None if code is None else struct.pack(f"<{len(elements)}{code}", *elements)
+    except (struct.error, OverflowError):
+        return None
 
 
 def _widen(data: bytes) -> bytes:

@@ -18,7 +18,7 @@ from shapeinf.graph.node import (
     Node,
     NodeKind,
 )
-from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
+from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, count_kinds, kind_of, row_key
 from shapeinf.graph.topology import components, components_of, sort_rows, topological_order, validate
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "bind_attributes",
     "components",
     "components_of",
+    "count_kinds",
     "function_references",
     "has_bodies",
     "kind_of",

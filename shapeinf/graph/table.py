@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, overload
@@ -134,3 +135,14 @@ class NodeTable(Sequence[Node]):
             tuple(["" if number == UNUSED else values[number] for number in outputs]),
             name,
         )
+
+
+def count_kinds(nodes: Sequence[Node]) -> Counter[NodeKind]:
+    """The number of nodes of each kind, in the order of the first nodes."""
+    keys: Iterable[RowKey] = (
+        map(_KEY_OF_ROW, nodes.rows) if isinstance(nodes, NodeTable) else (node.kind for node in nodes)
+    )
+    counts: Counter[NodeKind] = Counter()
+    for key, count in Counter(keys).items():
+        counts[kind_of(key)] += count
+    return counts

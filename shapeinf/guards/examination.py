@@ -111,7 +111,8 @@ class Examination:
             ]
         )
         written = dynamic_shapes(self.inputs, self.store, self.preconditions)
-        return GuardReport(listed, tuple(self.missing()), written, self.inputs.example, self.budget.cut)
+        missing, budget = tuple(self.missing()), self.budget
+        return GuardReport(listed, missing, written, self.inputs.example, budget.cut, needs_isl=budget.needs_isl)
 
     def listed(self) -> Iterator[Guard]:
         """The guards of the report: of equal ones the first, and those that are no condition on sizes."""

@@ -31,7 +31,8 @@ def find_in_model(program: Examination, report: GuardReport, session: Session, w
     search = _Search(program, session, work)
     by_guard = {id(c.guard): search.find(c, verdicts[id(c.guard)]) for c in search.model.conditions}
     guards = tuple([by_guard.get(id(guard)) for guard in program.listed()])
-    return OtherModel(guards, tuple(search.added()), search.model.budget.cut)
+    added, budget = tuple(search.added()), search.model.budget
+    return OtherModel(guards, added, budget.cut, needs_isl=budget.needs_isl)
 
 
 class _Search:

@@ -94,12 +94,14 @@ class OtherModel:
         added: the requirements of the other model at sizes that the guards and the operators of the program accept.
         cut: whether the budget was exhausted.
         model: the path of the model.
+        needs_isl: whether isl, which is not installed, may decide more.
     """
 
     guards: tuple[GuardInModel | None, ...]
     added: tuple[MissingGuard, ...]
     cut: bool = False
     model: str = ""
+    needs_isl: bool = False
 
 
 @json_record("shapeinf.guards/1")
@@ -115,6 +117,7 @@ class GuardReport:
         cut: whether the budget was exhausted: with more work, some unknown verdicts may be decided.
         model: the path of the model.
         other: the guards in another model that was made of the program; None where none is compared.
+        needs_isl: whether isl, which is not installed, may decide some unknown verdicts.
     """
 
     guards: tuple[GuardVerdict, ...]
@@ -124,6 +127,7 @@ class GuardReport:
     cut: bool = False
     model: str = ""
     other: OtherModel | None = None
+    needs_isl: bool = False
 
     def __iter__(self) -> Iterator[GuardVerdict]:
         """The verdicts."""

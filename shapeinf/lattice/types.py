@@ -12,6 +12,7 @@ from shapeinf.errors import NotKnown
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES, WITHOUT_NUMPY_TYPE
 from shapeinf.lattice.shape import Shape
+from shapeinf.packages import is_installed, require_package
 
 if TYPE_CHECKING:  # contents are Python's own numbers: numpy, which takes long to import, is for arrays only
     import numpy as np
@@ -167,6 +168,8 @@ class PartialTensor(TensorType):
     def array(self) -> npt.NDArray[Any] | None:
         """A numpy array when every element is concrete and fits the type, else None."""
         if self.elements is None or not NOT_CONCRETE.isdisjoint(map(type, self.elements)):
+            return None
+        if self.dtype is not None and not has_numpy_type(self.dtype):
             return None
         import numpy as np
 
@@ -537,18 +540,26 @@ _OBJECTS = frozenset(dtype.name for dtype in DTYPES if dtype.kind in ("string", 
 _QUANTIZED = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "quantized")
 
 
-@lru_cache(maxsize=64)  # each name is looked up in `ml_dtypes` first, which does not have most of them
+_ML_NAMES = frozenset(ML_DTYPES.values())
+
+
+def has_numpy_type(dtype: str) -> bool:
+    """Whether numpy has a type; narrow floats and integers come from ml_dtypes, which may not be installed."""
+    return (dtype not in ML_DTYPES and dtype not in _ML_NAMES) or is_installed("ml_dtypes")
+
+
+@lru_cache(maxsize=64)
 def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     """The numpy dtype of a dtype name (None of None: numpy's own choice); narrow floats and ints come from ml_dtypes.
 
-    Quantized numbers are stored as integers, numbers of one bit as bytes before ml_dtypes 0.6.
+    Quantized numbers are stored as integers, numbers of one bit as bytes before ml_dtypes 0.6. Raises
+    MissingPackageError where ml_dtypes is needed and not installed.
 
     >>> numpy_dtype("int64"), numpy_dtype("quint8")
     (dtype('int64'), dtype('uint8'))
     """
     if dtype is None:
         return None
-    import ml_dtypes
     import numpy as np
 
     if dtype in _OBJECTS:
@@ -557,7 +568,10 @@ def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
         dtype = dtype.removeprefix("q")
     if dtype in WITHOUT_NUMPY_TYPE:  # numpy's smallest complex type holds its numbers
         dtype = "complex64"
+    if dtype not in ML_DTYPES and dtype not in _ML_NAMES:
+        return np.dtype(dtype)
+    require_package("ml_dtypes", f"an array of {dtype}")
+    import ml_dtypes
+
     extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
-    if extended is None and dtype in ("int1", "uint1"):
-        dtype = dtype.replace("1", "8")
-    return np.dtype(extended) if extended is not None else np.dtype(dtype)
+    return np.dtype(dtype.replace("1", "8") if extended is None else extended)

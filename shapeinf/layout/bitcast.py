@@ -8,10 +8,9 @@ they have the same digits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.expr import DimSize
@@ -23,6 +22,10 @@ from shapeinf.layout.layout import MAX_INT, permutation
 from shapeinf.layout.proofs import Proofs, every
 from shapeinf.layout.sizes import physical_elements, stored_bits
 from shapeinf.layout.tiling import Index
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MAX_COMPARED = 1 << 16
 """Padded arrays of more elements are compared at a few of them, which can only prove a difference."""
@@ -242,6 +245,8 @@ def _same_with_padding(
         return None
     count = product(sizes[: moved.rank])
     assert isinstance(count, int)
+    import numpy as np  # padded arrays alone need numpy, which takes long to import
+
     if count <= MAX_COMPARED:
         numbers = np.arange(count)
         return bool(np.array_equal(_linear_indices(moved, numbers), _linear_indices(target, numbers)))
@@ -252,6 +257,8 @@ def _same_with_padding(
 
 def _linear_indices(array: ArrayType, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The linear indices of the elements with these row-major numbers."""
+    import numpy as np
+
     index: list[Index] = []
     rest: Index = numbers
     for size in reversed(array.sizes):

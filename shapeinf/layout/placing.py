@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import LayoutError, LimitError
@@ -17,6 +15,10 @@ from shapeinf.layout.indexing import check_index, linear_index, multi_index, unc
 from shapeinf.layout.layout import Layout, permutation
 from shapeinf.layout.proofs import Proofs
 from shapeinf.layout.sizes import physical_elements
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MAX_PLACED = 1 << 28
 """Limit on the elements of memory that is laid out."""
@@ -31,6 +33,8 @@ def lay_out(values: npt.ArrayLike, layout: Layout, padding_value: Any = 0) -> np
     >>> lay_out([[1, 2, 3], [4, 5, 6]], Layout((0, 1))).tolist()
     [1, 4, 2, 5, 3, 6]
     """
+    import numpy as np  # which takes long to import
+
     array = np.asarray(values)
     array_type = ArrayType("pred", array.shape, layout)
     memory = _fill(array, (physical_elements(array_type),), padding_value)
@@ -44,6 +48,8 @@ def take_out(memory: npt.ArrayLike, dims: Iterable[int], layout: Layout) -> npt.
     >>> take_out([1, 4, 2, 5, 3, 6], (2, 3), Layout((0, 1))).tolist()
     [[1, 2, 3], [4, 5, 6]]
     """
+    import numpy as np
+
     array_type = ArrayType("pred", dims, layout)
     elements, room = np.asarray(memory), physical_elements(array_type)
     if elements.shape != (room,):
@@ -58,6 +64,8 @@ def linear_indices(array: ArrayType) -> npt.NDArray[np.int64]:
     >>> linear_indices(ArrayType("f32", (2, 3), Layout((0, 1)))).tolist()
     [[0, 2, 4], [1, 3, 5]]
     """
+    import numpy as np
+
     _check_room(physical_elements(array))
     if array.rank > MAX_PLACED_RANK:
         raise LimitError(f"memory of {array.rank} dims is not laid out: at most {MAX_PLACED_RANK}")
@@ -151,6 +159,8 @@ class PaddedLayout:
         >>> PaddedLayout((1, 0), (2, 3)).pad([[1], [2]]).tolist()
         [[1, 0, 0], [2, 0, 0]]
         """
+        import numpy as np
+
         array = np.asarray(values)
         array_type = self.padded(ArrayType("pred", array.shape))
         padded = _fill(array, array_type.sizes, self.padding_value)
@@ -164,6 +174,8 @@ class PaddedLayout:
 
 def _fill(array: npt.NDArray[Any], dims: tuple[DimSize, ...], value: Any) -> npt.NDArray[Any]:
     """An array of these dims filled with the value, of a type that holds it and the elements of `array`."""
+    import numpy as np
+
     sizes = [d for d in dims if isinstance(d, int)]
     if len(sizes) != len(dims):
         raise LayoutError(f"memory of symbolic size cannot be laid out: {', '.join(map(str, dims))}")

@@ -7,6 +7,7 @@ Operators declare which outputs are views of inputs (`OpDef.views`) and which in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.causes import Roots
@@ -22,8 +23,16 @@ from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.sharing import cached_property
 
 
+class _Content(NamedTuple):
+    """The bytes of a value, and its element type and shape, see `Buffer`."""
+
+    size: Size
+    dtype: str | None
+    shape: Shape
+
+
 class TimelineBuilder:
-    """Builds timelines of one inference; sizes and causes are computed once."""
+    """Builds timelines of one inference; sizes and causes are computed once for values of equal types."""
 
     def __init__(
         self,
@@ -42,6 +51,7 @@ class TimelineBuilder:
         self._layouts: dict[str, Layout | None] = {}
         self._sizes: dict[tuple[int, Layout | None], Size] = {}
         self._merged: dict[tuple[tuple[int, ...], Layout | None], Size] = {}
+        self._contents: dict[tuple[int, bool, bool], _Content] = {}
 
     def timeline(self, order: Sequence[int] | None = None) -> Timeline:
         """The timeline of the nodes in a topological order, by default that of the program."""
@@ -59,6 +69,26 @@ class TimelineBuilder:
 
     def size(self, live_range: LiveRange) -> Size:
         """The bytes of a value; the largest of them where its size differs from trip to trip of a loop."""
+        return self._content(live_range).size
+
+    def _content(self, live_range: LiveRange) -> _Content:
+        """The content of a value; it is computed once for the values of a type, unless they have layouts or owners."""
+        runs = live_range.instance.runs
+        if live_range.cause or len(runs) > 1 or live_range.owners is not None or self.layouts is not None:
+            return self._compute_content(live_range)
+        run = runs[0]
+        key = (run.table.canonical[run.numbers[live_range.slot]], live_range.role == "weight", live_range.created)
+        content = self._contents.get(key)
+        if content is None:
+            content = self._contents[key] = self._compute_content(live_range)
+        return content
+
+    def _compute_content(self, live_range: LiveRange) -> _Content:
+        tensor = self._tensor(live_range)
+        dtype, shape = (None, Shape.unknown()) if tensor is None else (tensor.dtype, tensor.shape)
+        return _Content(self._compute_size(live_range), dtype, shape)
+
+    def _compute_size(self, live_range: LiveRange) -> Size:
         if live_range.cause:
             return Size(None, live_range.cause)
         if live_range.owners is not None:
@@ -153,21 +183,17 @@ class TimelineBuilder:
 
     def _buffer(self, liveness: Liveness, members: list[LiveRange]) -> Buffer:
         first, end = members[0], len(liveness.points)
-        role = _main_member(members).role
-        size = self.size(first)
-        if size.bytes is None:  # the members have the same elements, so the size of any of them is the buffer's
-            size = next((other for other in map(self.size, members) if other.bytes is not None), size)
-        last = first.last if len(members) == 1 else max([live_range.last for live_range in members])
+        size, dtype, shape = self._content(first)
+        values: tuple[str, ...] = (first.name,)
+        role, last = first.role, first.last
+        if len(members) > 1:
+            values = tuple([member.name for member in members])
+            role, last = _main_member(members).role, max([member.last for member in members])
+            if size.bytes is None:  # the members have the same elements, so the size of any of them is the buffer's
+                size = next((other for other in map(self.size, members) if other.bytes is not None), size)
         death = end if role in ("weight", "output") else min(max(last, first.birth) + 1, end)
-        dtype, shape = self._element_type_and_shape(first)
-        values = (first.name,) if len(members) == 1 else tuple([live_range.name for live_range in members])
         cause = "" if size.bytes is not None else self._cause(first, size.cause)
         return Buffer(first.name, size.bytes, first.birth, death, role, dtype, shape, values, cause, self.layout(first))
-
-    def _element_type_and_shape(self, live_range: LiveRange) -> tuple[str | None, Shape]:
-        """Element type and shape; no shape for a value that is no tensor, or whose shape differs from trip to trip."""
-        tensor = self._tensor(live_range)
-        return (None, Shape.unknown()) if tensor is None else (tensor.dtype, tensor.shape)
 
     def _tensor(self, live_range: LiveRange) -> TensorType | None:
         if live_range.cause:

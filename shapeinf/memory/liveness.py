@@ -10,8 +10,9 @@ from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.runs import Calls, argument_slots, callee, captured_slots, check_expansion, trips
+from shapeinf.engine.type_table import TypeTable
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import TensorType
+from shapeinf.lattice import TensorType, Type
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
@@ -117,14 +118,17 @@ def flatten(inference: Inference, order: Sequence[int] | None = None, *, views_o
             walk.extend([number], max(end - 1, 0))
     if views_of_weights:
         _claim_views_of_weights(walk.live_ranges, walk.events)
-    _mark_created(walk.live_ranges, walk.events)
+    if any([_has_handles(table) for table in walk.tables.values()]):
+        _mark_created(walk.live_ranges, walk.events)
     return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values, walk.bodies)
 
 
 def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
     """Make every view of a weight a weight too; an output of the model has memory of its own."""
     for event in events:
-        for output, source in event.op_def.views.items() if event.op_def is not None else ():
+        if event.op_def is None or not event.op_def.views:
+            continue
+        for output, source in event.op_def.views.items():
             if output >= len(event.writes) or source >= len(event.reads):
                 continue
             written, read = event.writes[output], event.reads[source]
@@ -139,16 +143,23 @@ def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[E
 def _mark_created(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
     """Mark the outputs of nodes that read no handles."""
     handles = [not live_range.cause and _is_handle(live_range) for live_range in live_ranges]
-    for event in events if any(handles) else ():
+    for event in events:
         if event.op_def is not None and not any(handles[number] for number in event.reads if number != NO_VALUE):
             for number in event.writes:
                 if number != NO_VALUE:
                     live_ranges[number].created = live_ranges[number].role != "weight"
 
 
+def _has_handles(table: TypeTable) -> bool:
+    return any(map(_is_type_of_handles, table.types))
+
+
 def _is_handle(live_range: LiveRange) -> bool:
     run = live_range.instance.runs[0]
-    value = run.table.types[run.numbers[live_range.slot]]
+    return _is_type_of_handles(run.table.types[run.numbers[live_range.slot]])
+
+
+def _is_type_of_handles(value: Type | None) -> bool:
     return isinstance(value, TensorType) and value.dtype in HANDLES
 
 
@@ -166,6 +177,8 @@ class _Walk:
         self.weights: dict[tuple[int, int], int] = {}
         """The live range of a constant by program and slot: all calls of a function share its constants."""
         self.calls = Calls()
+        self.tables: dict[int, TypeTable] = {}
+        """The tables of types of the runs, by identity; mostly one."""
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -174,29 +187,32 @@ class _Walk:
     ) -> int:
         """Add a live range, named after the value, with a number where bodies of one node use a name twice."""
         name = instance.path + instance.compiled.names[slot] if name is None else name
-        self.live_ranges.append(
-            LiveRange(self._unique(name), instance, slot, role, birth, birth - 1, role != "activation", cause)
-        )
+        if name in self.names:
+            name = self._numbered(name)
+        self.names.add(name)
+        self.live_ranges.append(LiveRange(name, instance, slot, role, birth, birth - 1, role != "activation", cause))
         return len(self.live_ranges) - 1
 
-    def _unique(self, name: str) -> str:
-        if name in self.names:
-            name = next(n for n in (f"{name} {i}" for i in range(2, len(self.names) + 3)) if n not in self.names)
-        self.names.add(name)
-        return name
+    def _numbered(self, name: str) -> str:
+        """A name that is not in use, made from one that is."""
+        return next(n for n in (f"{name} {i}" for i in range(2, len(self.names) + 3)) if n not in self.names)
 
     def extend(self, numbers: Iterable[int], point: int) -> None:
         """Extend these live ranges, and those that they refer to, to a program point."""
         live_ranges = self.live_ranges
         for number in numbers:
-            if number != NO_VALUE and live_ranges[number].last < point:
-                live_ranges[number].last = point
-                if live_ranges[number].owners:
-                    self.extend(live_ranges[number].owners or (), point)
+            if number == NO_VALUE:
+                continue
+            live_range = live_ranges[number]
+            if live_range.last < point:
+                live_range.last = point
+                if live_range.owners:
+                    self.extend(live_range.owners, point)
 
     def sources(self, instance: GraphInstance) -> list[int]:
         """A list of live ranges by slot, filled in for inputs and constants."""
-        compiled = instance.compiled
+        compiled, table = instance.compiled, instance.runs[0].table
+        self.tables[id(table)] = table
         values = [NO_VALUE] * len(compiled.names)
         for name in compiled.graph.constants:
             slot = compiled.slots[name]
@@ -247,17 +263,20 @@ class _Walk:
 
     def node(self, instance: GraphInstance, values: list[int], index: int) -> None:
         """Walk one node, its bodies first."""
-        key, inputs, outputs, _ = instance.compiled.rows[index]
-        operation = instance.compiled.operations[key]
+        compiled = instance.compiled
+        key, inputs, outputs, _ = compiled.rows[index]
+        operation = compiled.operations[key]
+        op_def = operation.op_def
         if operation.bodies or operation.body is not None:
-            self.node_with_bodies(instance, values, instance.compiled.step(index))
-        elif operation.op_def is not None and operation.op_def.container:
-            self.container(instance, values, instance.compiled.step(index), operation.op_def)
+            self.node_with_bodies(instance, values, compiled.step(index))
+        elif op_def is not None and op_def.container:
+            self.container(instance, values, compiled.step(index), op_def)
         else:
-            stored = operation.op_def is not None and operation.op_def.stored
-            writes = tuple([self.output(instance, values, slot, len(self.points), stored) for slot in outputs])
+            stored = op_def is not None and op_def.stored
+            now = len(self.points)
+            writes = tuple([self.output(instance, values, slot, now, stored) for slot in outputs])
             reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in inputs])
-            self.append(instance, instance.compiled.step(index), Event(operation.op_def, reads, writes))
+            self.append(instance, compiled.node_name(index), operation.kind.op, Event(op_def, reads, writes))
         if not instance.inner:
             self.point_of[index] = len(self.points) - 1
 
@@ -273,7 +292,7 @@ class _Walk:
             elif slot != UNUSED and values[slot] == NO_VALUE:
                 writes.append(self.output(instance, values, slot, len(self.points)))
                 self.live_ranges[writes[-1]].owners = sources
-        self.append(instance, step, Event(op_def, reads, tuple(writes)))
+        self.append(instance, step.node_name, step.operation.kind.op, Event(op_def, reads, tuple(writes)))
 
     def output(self, instance: GraphInstance, values: list[int], slot: int, birth: int, stored: bool = False) -> int:
         """The live range of a node's output; a weight where the operator's output is stored in the model."""
@@ -285,16 +304,16 @@ class _Walk:
             )
         return values[slot]
 
-    def append(self, instance: GraphInstance, step: NodeStep, event: Event) -> None:
+    def append(self, instance: GraphInstance, node_name: str, op: str, event: Event) -> None:
         """Append a program point."""
+        name = instance.path + node_name
         if instance.inner:
             self.inner_points += 1
-            check_expansion(self.inner_points, instance.path + step.node_name)
+            check_expansion(self.inner_points, name)
         now = len(self.points)
-        self.points.append(ProgramPoint(instance.path + step.node_name, step.operation.kind.op))
+        self.points.append(ProgramPoint(name, op))
         self.events.append(event)
-        self.extend(event.reads, now)
-        self.extend(event.writes, now)
+        self.extend((*event.reads, *event.writes), now)
 
     # -- nodes with bodies --------------------------------------------------------------------------------------
 
@@ -304,7 +323,7 @@ class _Walk:
         called = self.callee(instance, step)
         if called is not None:
             writes = self.inline(instance, values, step, called)
-            self.append(instance, step, Event(None, (), writes))
+            self.append(instance, step.node_name, step.operation.kind.op, Event(None, (), writes))
             return
         start = len(self.points)
         writes = tuple([self.output(instance, values, slot, start) for slot in step.outputs])
@@ -314,7 +333,7 @@ class _Walk:
         bodies = [possible_bodies(run, step.index) for run in instance.runs]
         for name in step.operation.bodies:
             results += self.body(instance, values, step, [children.get(name) for children in bodies])
-        self.append(instance, step, Event(None, (*reads, *results), writes))
+        self.append(instance, step.node_name, step.operation.kind.op, Event(None, (*reads, *results), writes))
 
     def callee(self, instance: GraphInstance, step: NodeStep) -> GraphInstance | None:
         """The function that a node calls; None where it calls none, or one that was not inferred."""
@@ -344,7 +363,9 @@ class _Walk:
             live_range = self.live_ranges[number]
             if number >= first and live_range.role == "activation" and number not in writes:
                 self.names.discard(live_range.name)
-                live_range.name = self._unique(instance.path + instance.compiled.names[slot])
+                name = instance.path + instance.compiled.names[slot]
+                live_range.name = self._numbered(name) if name in self.names else name
+                self.names.add(live_range.name)
                 live_range.instance, live_range.slot = instance, slot
             values[slot] = number
             writes.append(number)

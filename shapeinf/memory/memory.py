@@ -10,6 +10,7 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.cases import Cases
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension, DimSize
@@ -20,8 +21,9 @@ from shapeinf.memory.layouts import LayoutAssignment, Layouts
 from shapeinf.memory.liveness import flatten
 from shapeinf.memory.order import least_timeline
 from shapeinf.memory.pickled import PickledMemory, memory_html, memory_text
-from shapeinf.memory.planning import Plan, plan, verify_plan
-from shapeinf.memory.planning.from_timeline import PLANNED
+from shapeinf.memory.planning.from_timeline import PLANNED, plan
+from shapeinf.memory.planning.problem import Plan
+from shapeinf.memory.planning.verification import verify_plan
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.pickling import Reduced, reduce_record
 from shapeinf.sharing import cached_property, synchronized
@@ -78,7 +80,11 @@ class Memory:
             raise UnknownNameError("order", order, ORDERS)
         self._begin(inference, work)
         self._options = _Options(order, aliases, in_place, layouts)
-        assignment = None if layouts is None else LayoutAssignment(layouts)
+        with pause_garbage_collection():
+            self._build_timeline(order, None if layouts is None else LayoutAssignment(layouts))
+
+    def _build_timeline(self, order: Order, assignment: LayoutAssignment | None) -> None:
+        inference, aliases, in_place = self.inference, self._options.aliases, self._options.in_place
         builder = TimelineBuilder(inference, aliases=aliases, in_place=in_place, layouts=assignment)
         liveness = flatten(inference)
         if assignment is not None:

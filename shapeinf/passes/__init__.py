@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shapeinf.errors import MissingPackageError
 from shapeinf.lazy_names import import_on_first_use
+from shapeinf.packages import is_installed
 
 if TYPE_CHECKING:
     from shapeinf.passes.cleaning import Cleaned as Cleaned
@@ -34,12 +35,12 @@ if not TYPE_CHECKING:
     _import_name = import_on_first_use(__name__, _MODULES)
 
     def __getattr__(name: str) -> object:
-        """Import a name on its first use. Raises MissingPackageError where onnx-ir, an extra, is not installed."""
+        """Import a name on its first use. Raises MissingPackageError where onnx-ir or onnx is not installed."""
         try:
             return _import_name(name)
         except ImportError as error:
-            if error.name is not None and error.name.partition(".")[0] == "onnx_ir":
-                raise MissingPackageError("clean", "onnx-ir", "clean") from error
+            if (error.name or "").partition(".")[0] in ("onnx", "onnx_ir"):
+                raise MissingPackageError("clean", "onnx-ir" if is_installed("onnx") else "onnx", "clean") from error
             raise
 
     def __dir__() -> list[str]:

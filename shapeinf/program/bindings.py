@@ -6,23 +6,27 @@ A *binding* has a size for each dim; a call has one or more, as arrays.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
+from shapeinf.constraints.records import Clause
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import BindingError, IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.expr import Dimension, quote_name
-from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, run, run_exactly
+from shapeinf.expr.exact_runs import INT64_MAX, INT64_MIN, run_exactly
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.requirements import Requirement, Requirements
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from shapeinf.expr.many_bindings import Flags, Ints, Number
+
 MAX_BINDINGS = 1 << 24
 
-Size = int | Sequence[int] | npt.NDArray[Any]
+Size: TypeAlias = "int | Sequence[int] | npt.NDArray[Any]"
 """The size of a dim: an int for all bindings, or an array with one size for each binding."""
 
 _MISSING_HINT = "specify an int, or an array with one size for each binding"
@@ -86,12 +90,7 @@ class Binder:
 
     def bind(self, sizes: Mapping[str, Size] | None, more: Mapping[str, Size]) -> Bindings:
         """The bindings of a call. Raises UnknownNameError, MissingSizeError, and BindingError for invalid sizes."""
-        sizes_of: dict[Dimension, Number] = {}
-        for name, size in [*(sizes or {}).items(), *more.items()]:
-            symbol = self.symbol(name)
-            if symbol in sizes_of:
-                raise BindingError(f"the size of {name!r} is specified twice")
-            sizes_of[symbol] = _numbers(name, size)
+        sizes_of = self._by_symbol([*(sizes or {}).items(), *more.items()])
         lengths = {len(v): self.labels[s] for s, v in sizes_of.items() if not isinstance(v, int)}
         if len(lengths) > 1:
             listed = ", ".join(f"{name} has {length}" for length, name in lengths.items())
@@ -99,11 +98,40 @@ class Binder:
         count = next(iter(lengths), 1)
         if count > MAX_BINDINGS:
             raise LimitError(f"{count} bindings at once; the limit is {MAX_BINDINGS}")
+        import numpy as np  # a binder without bindings does not need numpy, which takes long to import
+
         valid = np.ones(count, dtype=bool)
         bindings = Bindings(count, self._derive(sizes_of), self.labels, valid, ())
         errors = tuple(self._violations(bindings, sizes_of))
         valid.flags.writeable = False
         return attrs.evolve(bindings, errors=errors)
+
+    def violations(self, sizes: Mapping[str, int]) -> list[IllegalSizeError]:
+        """The errors of all constraints that one size for each dim violates, as `bind` has them, without arrays.
+
+        Raises as `bind`.
+        """
+        sizes_of = self._by_symbol(sizes.items())
+        values = self._derive(sizes_of)
+        numbers = {symbol: value for symbol, value in values.items() if isinstance(value, int)}
+        requirements, program, spans = self.requirements.compile(values, sizes_of)
+        results = run_exactly(program, [numbers[symbol] for symbol in program.symbols])
+        by_label = {self.labels[symbol]: size for symbol, size in numbers.items()}
+        return [
+            IllegalSizeError(requirement.text, requirement.source, 0, by_label, 1)
+            for requirement, span in zip(requirements, spans, strict=True)
+            if not any(map(_holds, requirement.clauses, [results[row] for row in span]))
+        ]
+
+    def _by_symbol(self, sizes: Iterable[tuple[str, Size]]) -> dict[Dimension, Number]:
+        """The sizes by symbol. Raises UnknownNameError, and BindingError for invalid sizes."""
+        sizes_of: dict[Dimension, Number] = {}
+        for name, size in sizes:
+            symbol = self.symbol(name)
+            if symbol in sizes_of:
+                raise BindingError(f"the size of {name!r} is specified twice")
+            sizes_of[symbol] = _numbers(name, size)
+        return sizes_of
 
     def symbol(self, name: str) -> Dimension:
         """The symbol of a label or name. Raises UnknownNameError."""
@@ -124,6 +152,10 @@ class Binder:
         requirements, program, spans = self.requirements.compile(bindings.values, sizes_of)
         if not requirements:
             return []
+        import numpy as np
+
+        from shapeinf.expr.many_bindings import run
+
         values = run(program, bindings.arguments(program), bindings.count)
         errors = []
         for requirement, span in zip(requirements, spans, strict=True):
@@ -145,6 +177,8 @@ class Binder:
     @staticmethod
     def _add_signs(bindings: Bindings, program: StraightLine, row: int, where: Flags, ok: Flags) -> None:
         """Compute the signs of an expression exactly where it does not fit 64 bits."""
+        import numpy as np
+
         arguments = bindings.arguments(program)
         for column in np.flatnonzero(where):
             value = run_exactly(program, [_size_at(a, int(column)) for a in arguments])[row]
@@ -156,8 +190,17 @@ class Binder:
         return IllegalSizeError(requirement.text, requirement.source, binding, sizes, bindings.count)
 
 
+def _holds(clause: Clause, value: int | None) -> bool:
+    """Whether a clause holds where its expression has this value; None: it divides by zero."""
+    return value is not None and (value == 0 if clause.zero else value >= 0)
+
+
 def _numbers(name: str, size: Size) -> Number:
-    """The size as an int, or as a new array of int64. Raises ValueError for anything else."""
+    """The size as an int, or as a new array of int64. Raises BindingError for anything else."""
+    if type(size) is int and INT64_MIN <= size <= INT64_MAX:
+        return size
+    import numpy as np
+
     array = np.asarray(size)
     if array.dtype == object or array.dtype.kind == "u":  # ints past int64, or other objects
         plain = array.reshape(-1).tolist()

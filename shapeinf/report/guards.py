@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from shapeinf.guards.report import GuardInModel, GuardReport, GuardVerdict, Presence, Verdict
 from shapeinf.report.pull_request import code_cell
+from shapeinf.solver.budget import NEEDS_ISL
 
 HEADINGS: Mapping[Verdict, str] = {
     "needed": "needed: the operators refuse what these guards refuse",
@@ -47,6 +48,8 @@ def guard_lines(report: GuardReport) -> Iterator[str]:
         yield f"note: {BRANCHES}"
     if report.cut:
         yield "note: the budget is exhausted: with more work, some unknown guards may be decided"
+    if report.needs_isl or (report.other is not None and report.other.needs_isl):
+        yield f"note: {NEEDS_ISL}"
 
 
 def _evidence(guard: GuardVerdict, report: GuardReport) -> Iterator[str]:

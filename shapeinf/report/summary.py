@@ -13,7 +13,7 @@ from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import DimSize
 from shapeinf.formats import FORMATS
-from shapeinf.graph import Graph
+from shapeinf.graph import Graph, count_kinds
 from shapeinf.memory.peak.peak import Peak
 from shapeinf.ops import default_registry
 from shapeinf.pickled_result import Coverage
@@ -198,7 +198,9 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
 
 
 def _count_operators(graphs: Iterable[Graph]) -> tuple[OperatorCount, ...]:
-    counts = Counter((node.op, node.domain) for graph in graphs for node in graph.nodes)
+    counts: Counter[tuple[str, str]] = Counter()
+    for kind, count in (item for graph in graphs for item in count_kinds(graph.nodes).items()):
+        counts[kind.op, kind.domain] += count
     return tuple([OperatorCount(op, domain, count) for (op, domain), count in counts.most_common()])
 
 

@@ -19,9 +19,10 @@ _TRIED = 12
 
 
 def usual_sizes(result: Result, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Legal sizes of all dims of the inputs, with these among them; empty where none of the first few are legal.
+    """Legal sizes of all dims of the inputs, with these among them; empty where all of the first few are illegal.
 
-    Batches are 1, sides of images 640, other sizes 128, where the contract permits it.
+    Where data decides, too, no violation is known. Batches are 1, sides of images 640, other sizes 128, where the
+    contract permits it.
 
     >>> from shapeinf import infer_shapes
     >>> usual_sizes(infer_shapes("examples/convnet.onnx"), {"height": 48})
@@ -31,20 +32,23 @@ def usual_sizes(result: Result, sizes: Mapping[str, int] | None = None) -> dict[
     store = result.engine.store
     labels = {s: label for s, label in input_symbols(result.engine.inference).items() if store.canon(s) is s}
     tried: list[dict[str, int]] = []
+    undecided: dict[str, int] = {}
     for candidate in _candidates(result, labels):
         binding = {**candidate, **fixed}
         if binding in tried:
             continue
         tried.append(binding)
         try:
-            legal = result.contract.check(binding).verdict
+            verdict = result.contract.check(binding).verdict
         except ShapeInferenceError:  # a name that no dim has, or a budget: the command that uses the sizes reports it
             return {}
-        if legal:
+        if verdict:
             return binding
+        if verdict is None:
+            undecided = undecided or binding
         if len(tried) == _TRIED:
             break
-    return {}
+    return undecided
 
 
 def _candidates(result: Result, labels: Mapping[Dimension, str]) -> Iterator[dict[str, int]]:

@@ -9,20 +9,23 @@ from typing import Any
 
 import attrs
 import numpy as np
-import onnx
 
 from shapeinf.errors import LimitError, MissingPackageError
 from shapeinf.formats.onnx.model_bytes import model_bytes, path_or_bytes
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
+from shapeinf.packages import is_installed
 from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals, stop_after
 
 _FOLDER_KEY = "session.model_external_initializers_file_folder_path"
 
 
 def runtime() -> OnnxRuntime:
-    """The installed onnxruntime. Raises MissingPackageError."""
-    return OnnxRuntime(import_onnxruntime("verify"))
+    """The installed onnxruntime. Raises MissingPackageError, also without onnx, which edits the model."""
+    package = import_onnxruntime("verify")
+    if not is_installed("onnx"):
+        raise MissingPackageError("verify", "onnx", "verify")
+    return OnnxRuntime(package)
 
 
 def import_onnxruntime(command: str) -> Any:
@@ -265,6 +268,8 @@ def _agrees(declared: Sequence[int | str | None] | None, shape: tuple[int, ...])
 
 def bytes_with_declared_types(graph: Graph, buffers: Mapping[str, Buffer]) -> bytes:
     """The bytes of the model with the types of buffers as the declared ones of outputs."""
+    import onnx
+
     model = onnx.load_from_string(model_bytes(graph))
     for output in model.graph.output:
         if output.name in buffers:
@@ -282,6 +287,8 @@ def bytes_with_all_outputs(graph: Graph) -> bytes:
 
     Two concatenated protobufs are merged by readers: the second has only the added outputs, so that nothing is decoded.
     """
+    import onnx
+
     added = onnx.ModelProto()
     outputs = {*graph.outputs, ""}
     for node in graph.nodes:

@@ -47,6 +47,10 @@ CUT = "the work budget was reached"
 """The note on answers that more work might improve."""
 
 
+NEEDS_ISL = "isl may decide more: pip install 'shapeinf[proofs]'"
+"""The note on answers that isl might improve, where it is not installed."""
+
+
 def cut_text(remedy: str) -> str:
     """The note `CUT` with the option that raises the budget.
 
@@ -69,6 +73,8 @@ class Budget:
         self.steps = steps
         self.cut = False
         """Whether a request was refused: from then on every request is."""
+        self.needs_isl = False
+        """Whether a question stayed open since isl is not installed."""
         self._taken = 0
         self._scope = scope
         self._work_before = 0 if scope is None else scope.work

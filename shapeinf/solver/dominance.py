@@ -1,14 +1,11 @@
 """Dominance among dims: which of them another one is never smaller than.
 
-The comparison of coefficients in shifted atoms (`shifted`) decides most pairs, all at once; isl decides some others.
+The comparison of coefficients in shifted atoms (`shifted`) decides most pairs; isl decides some others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Sequence
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dimension, DimSize, Monomial
@@ -20,10 +17,13 @@ from shapeinf.solver.witnesses import value_at
 
 MAX_COMPARED = 512
 """Dims that others are compared with; with more candidates than this isl decides none."""
-MAX_CELLS = 1 << 24
-"""Coefficients of all dims in all monomials; past that all dims stay."""
+MAX_COEFFICIENTS = 1 << 20
+"""Coefficients of all dims together; past that all dims stay."""
 MAX_PROOFS = 64
 """Pairs that isl decides; most take 1 ms."""
+
+Key = tuple[Monomial, int]
+"""A monomial of a polynomial in shifted atoms, and its sign."""
 
 
 def find_undominated(
@@ -47,33 +47,53 @@ def find_undominated(
 
 
 def _compare_coefficients(shift: Shift, dims: Sequence[DimSize]) -> list[int]:
+    """The indices of the dims of which no other one has all coefficients at least as large; the first of equal dims."""
     polynomials = [shift.dim(d) for d in dims]
-    columns = {key: i for i, key in enumerate(dict.fromkeys(key for p in polynomials for key in p))}
-    if len(polynomials) * len(columns) > MAX_CELLS:
+    if sum(map(len, polynomials)) > MAX_COEFFICIENTS:
         return list(range(len(dims)))
-    rows = _matrix(polynomials, columns)
-    largest = np.empty_like(rows[:MAX_COMPARED])
+    largest = _Largest()
     candidates: list[int] = []
     for index in sorted(range(len(dims)), key=lambda i: (-sum(polynomials[i].values()), i)):
-        row, before = rows[index], largest[: len(candidates)]
-        positive = np.flatnonzero(row > 0)  # mostly few columns, and few dims that are as large in them
-        near = np.flatnonzero((before[:, positive] >= row[positive]).all(axis=1))
-        if not (before[near] >= row).all(axis=1).any():
+        polynomial = polynomials[index]
+        if not largest.dominate(polynomial):
             if len(candidates) < MAX_COMPARED:
-                largest[len(candidates)] = rows[index]
+                largest.add(polynomial)
             candidates.append(index)
     return candidates
 
 
-def _matrix(
-    polynomials: Sequence[Shifted], columns: Mapping[tuple[Monomial, int], int]
-) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
-    small = all(abs(c) < 1 << 62 for p in polynomials for c in p.values())
-    rows = np.zeros((len(polynomials), max(1, len(columns))), dtype=np.int64 if small else object)
-    for i, polynomial in enumerate(polynomials):
-        for key, coefficient in polynomial.items():
-            rows[i, columns[key]] = coefficient
-    return rows
+class _Largest:
+    """Polynomials with positive and negative coefficients, by the monomials that they have."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Shifted, list[Key]]] = []
+        self._by_key: dict[Key, list[tuple[Shifted, list[Key]]]] = {}
+
+    def add(self, polynomial: Shifted) -> None:
+        """Compare others with this one too."""
+        entry = (polynomial, [key for key, c in polynomial.items() if c < 0])
+        self._all.append(entry)
+        for key in polynomial:
+            self._by_key.setdefault(key, []).append(entry)
+
+    def dominate(self, polynomial: Shifted) -> bool:
+        """Whether all coefficients of a polynomial are at most those of another one."""
+        near = self._all
+        for key, coefficient in polynomial.items():  # mostly few polynomials have all of its monomials
+            if coefficient > 0:
+                near = min(near, self._by_key.get(key, _NONE), key=len)
+        coefficients = sorted(polynomial.items(), key=lambda item: -item[1])
+        for other, negative in near:
+            for key, coefficient in coefficients:
+                if other.get(key, 0) < coefficient:
+                    break
+            else:
+                if all([key in polynomial for key in negative]):
+                    return True
+        return False
+
+
+_NONE: list[tuple[Shifted, list[Key]]] = []
 
 
 def _compare_by_isl(

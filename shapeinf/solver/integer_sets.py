@@ -1,42 +1,29 @@
-"""Proofs by isl, the integer set library of the polyhedral compilers, where intervals do not decide.
+"""Proofs about the integers that satisfy the constraints of a store, where intervals do not decide.
 
 The constraints become a set of integer points; a query is the emptiness of that set intersected with the query's
-negation. A product of symbols is a parameter of its own, without the constraints on its factors: an answer may be
-missed, never wrong. isl runs under an operation limit and on the budget of the query; past these, or for an expression
-that it cannot represent, the interval answer stands. Every answer names its engine. Import this on the first query:
-loading isl takes tens of milliseconds.
+negation. `quasi_affine` decides what the constraints of most models need. What it leaves open goes to isl, the integer
+set library of the polyhedral compilers, if the extra `proofs` is installed; else it stays undecided. Every answer names
+its engine.
+
+A product of symbols is a variable of its own, without the constraints on its factors: an answer may be missed, never
+wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import inf
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
-import attrs
-import islpy as isl
-
-from shapeinf.constraints.records import Constraint
+from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.constraints.store import ConstraintStore
-from shapeinf.expr.atoms import Floor, Maximum, Symbol
-from shapeinf.expr.dimension import Dimension, DimSize, Monomial
+from shapeinf.expr.dimension import Dimension, DimSize
+from shapeinf.expr.interval import as_interval
+from shapeinf.solver.answers import Infeasible, UndecidedError, Verdict
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.isl import IslLimitReached, number, run_isl
+from shapeinf.solver.periodic_sets import Group, solve_periodic
+from shapeinf.solver.quasi_affine import Conditions, connected
 
-MAX_OPERATIONS = 50_000
-"""Limit of isl's own operation count for one query."""
-MAX_TEXT = 20_000
-"""Characters of a dim as text for isl: a tree."""
-
-ProofEngine = Literal["interval", "isl"]
-
-
-@attrs.frozen
-class Verdict:
-    """True (always), False (never) or None (undecided), and the engine that decided."""
-
-    value: bool | None
-    engine: ProofEngine
+Ends = tuple["int | None", "int | None"]
 
 
 def decide_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | None = None) -> Verdict:
@@ -48,12 +35,13 @@ def decide_le(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | N
     >>> h = store.scope.symbol("H")
     >>> _ = store.add_equal(2 * ((h + 1) // 2), h, Source("concat", "halves must meet"))
     >>> decide_le(store, h % 2, 0)
-    Verdict(value=True, engine='isl')
+    Verdict(value=True, engine='exact')
     """
     known = store.prove_le(a, b)
     if known is not None:
         return Verdict(known, "interval")
-    return _decide(store, store.canon(b - a), ">= 0", "< 0", budget or Budget())
+    e = store.canon(b - a)
+    return _decide(store, e, ">= 0", budget or Budget())
 
 
 def decide_ne(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | None = None) -> Verdict:
@@ -61,52 +49,64 @@ def decide_ne(store: ConstraintStore, a: DimSize, b: DimSize, budget: Budget | N
     known = store.prove_ne(a, b)
     if known is not None:
         return Verdict(known, "interval")
-    return _decide(store, store.canon(a - b), "!= 0", "= 0", budget or Budget())
+    e = store.canon(a - b)
+    return _decide(store, e, "!= 0", budget or Budget())
+
+
+def _decide(store: ConstraintStore, e: DimSize, relation: Literal[">= 0", "!= 0"], budget: Budget) -> Verdict:
+    """A relation of `e` to 0: True when the constraints exclude its negation, False when they exclude the relation."""
+    less, zero, more = Clause(-1 - e, False), Clause(e, True), Clause(e - 1, False)
+    holds, fails = ((Clause(e, False),), (less,)) if relation == ">= 0" else ((more, less), (zero,))
+    related = store.related_ids(e)
+    known = [c.clauses_in(store.canon) for c in store.pending() if c.kind != "disjunction" and id(c) in related]
+    try:
+        for value, negation in ((True, fails), (False, holds)):
+            if not Conditions(store, [*known, negation], budget).hold():
+                return Verdict(value, "exact")
+    except UndecidedError:
+        from shapeinf.solver import isl_sets
+
+        return isl_sets.decide(store, e, relation, budget)
+    return Verdict(None, "exact")
 
 
 def possible_values(
-    store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget | None = None
+    store: ConstraintStore, symbol: Dimension, sizes: Sequence[int], budget: Budget | None = None
 ) -> list[int] | None:
-    """The values of a symbol in `low..high` that all constraints allow for some values of the other symbols.
+    """Those of the sorted sizes of a symbol that all constraints allow for some values of the other symbols.
 
-    None where isl cannot represent all constraints exactly (a product of symbols, a condition in words), or in time.
+    None where not all constraints can be represented exactly (a product of symbols, a condition in words), or in time.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
     >>> h = store.scope.symbol("H")
     >>> _ = store.add_equal(32 * (h // 32), h, Source("concat", "sizes must meet"))
-    >>> possible_values(store, h, 1, 128)
+    >>> possible_values(store, h, range(1, 129))
     [32, 64, 96, 128]
     """
+    budget = budget or Budget()
     try:
-        writer, constraints = _all_constraints(store, symbol, low, high, budget or Budget())
-        (name, *others) = writer.names.values()
-        body = " and ".join(constraints)
-        quantified = f"exists ({', '.join(others)}: {body})" if others else body
+        return _possible_values(store, symbol, sizes, budget)
+    except UndecidedError:
+        from shapeinf.solver import isl_sets
 
-        def values(context: Any) -> list[int]:
-            points: list[Any] = []
-            isl.Set.read_from_str(context, f"{{ [{name}] : {quantified} }}").foreach_point(points.append)
-            return sorted(map(_coordinate, points))
-
-        return run_isl(writer.budget, MAX_OPERATIONS, writer.size(constraints), values)
-    except IslLimitReached:
-        return None
+        return isl_sets.possible_values(store, symbol, sizes, budget)
 
 
-def _all_constraints(
-    store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget
-) -> tuple[_ParameterText, list[str]]:
-    """All constraints, and the range of a symbol. Raises IslLimitReached where isl cannot represent them exactly."""
-    writer = _ParameterText(store, budget)
-    queried = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
-    constraints = [f"{queried} = {writer.dim(store.canon(symbol))}", f"{low} <= {queried} <= {high}"]
-    constraints += [writer.constraint(c.rewrite(store.canon)) for c in store.pending() if c.kind == "disjunction"]
-    constraints += writer.constraints()
-    if any(len(monomial) > 1 or not _is_symbol(store, monomial) for monomial in writer.names):
-        raise IslLimitReached
-    return writer, constraints
+def _possible_values(store: ConstraintStore, symbol: Dimension, sizes: Sequence[int], budget: Budget) -> list[int]:
+    groups: list[Group] = [c.clauses_in(store.canon) for c in store.pending()]
+    form = store.canon(symbol)
+    groups += [(Clause(symbol - form, True),)] if form is not symbol else []
+    if not all(groups):
+        raise UndecidedError  # a condition in words
+    own = Conditions(store, [], budget, [symbol])
+    for part in connected(store, groups, budget):
+        if symbol in part.symbols:
+            own = part
+        elif not part.hold(exactly=True):
+            return []
+    return own.select(symbol, sizes)
 
 
 def solution_interval(
@@ -124,129 +124,40 @@ def solution_interval(
     >>> solution_interval(store, s, Constraint("equality", Source("add", "equal"), s - minimum(s, 64)))
     (1, 64)
     """
-    writer = _ParameterText(store, budget or Budget())
-    low, high = store.bounds(symbol)
+    budget = budget or Budget()
+    clauses = constraint.clauses
+    alone = all(isinstance(c.expression, int) or c.expression.symbols() <= {symbol} for c in clauses)
+    solved = solve_periodic([clauses], symbol, store.bounds(symbol), budget) if clauses and alone else None
+    if solved is not None:
+        return solved.interval
+    from shapeinf.solver import isl_sets
+
+    return isl_sets.solution_interval(store, symbol, constraint, budget)
+
+
+def value_range(store: ConstraintStore, symbol: Dimension, budget: Budget | None = None) -> Ends | None:
+    """The least and the greatest value of a symbol under all constraints; None where they are not known.
+
+    Constraints in words do not count. Raises Infeasible where the constraints have no solution.
+
+    >>> from shapeinf.expr import Scope
+    >>> from shapeinf.errors import Source
+    >>> store = ConstraintStore(Scope())
+    >>> h = store.scope.symbol("H", 1, 500)
+    >>> _ = store.add_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
+    >>> value_range(store, h)
+    (17, 500)
+    """
+    budget = budget or Budget()
+    groups = [clauses for c in store.pending() if (clauses := c.clauses_in(store.canon))]
     try:
-        writer.dim(symbol)
-        (name,) = writer.names.values()
-        known = [f"{name} >= {int(low)}"] if low > -inf else []
-        known += [f"{name} <= {int(high)}"] if high < inf else []
-        text = writer.constraint(constraint)
-        if len(writer.names) != 1:
-            return None
-        text = f"{{ [{name}] : {' and '.join([*known, text])} }}"
-        return run_isl(
-            writer.budget, MAX_OPERATIONS, writer.size([text]), lambda context: _exact_interval(context, text, name)
-        )
-    except IslLimitReached:
-        return None
+        parts = [part for part in connected(store, groups, budget) if symbol in part.symbols]
+        ends = (parts or [Conditions(store, [], budget, [symbol])])[0].ends(symbol)
+    except UndecidedError:
+        from shapeinf.solver import polytopes
 
-
-def _exact_interval(context: Any, text: str, name: str) -> tuple[int, int | None] | None:
-    """The bounds of a set of sizes that is an interval."""
-    legal = isl.Set.read_from_str(context, text)
-    least, most = legal.dim_min_val(0), legal.dim_max_val(0)
-    if legal.is_empty() or least.is_neginfty():
-        return None
-    low, high = int(number(least)), None if most.is_infty() else int(number(most))
-    upper = "" if high is None else f" <= {high}"
-    interval = isl.Set.read_from_str(context, f"{{ [{name}] : {low} <= {name}{upper} }}")
-    return (low, high) if legal.is_equal(interval) else None
-
-
-def _coordinate(point: Any) -> int:
-    return int(number(point.get_coordinate_val(isl.dim_type.set, 0)))
-
-
-def _is_symbol(store: ConstraintStore, monomial: Monomial) -> bool:
-    return isinstance(store.scope.atoms[monomial[0]], Symbol)
-
-
-def _decide(store: ConstraintStore, e: DimSize, holds: str, fails: str, budget: Budget) -> Verdict:
-    """A relation of `e` to 0: True when the constraints exclude its negation, False when they exclude the relation."""
-    writer = _ParameterText(store, budget)
-    try:
-        text = writer.dim(e)
-        known = writer.constraints(e)
-        for value, relation in ((True, fails), (False, holds)):
-            constraints = [*known, _relation(text, relation)]
-            size = writer.size(constraints)
-            if run_isl(budget, MAX_OPERATIONS, size, lambda context: _is_empty(context, writer, constraints)):  # noqa: B023
-                return Verdict(value, "isl")
-    except IslLimitReached:
-        return Verdict(None, "interval")
-    return Verdict(None, "isl")
-
-
-def _relation(text: str, relation: str) -> str:
-    return f"({text} < 0 or {text} > 0)" if relation == "!= 0" else f"{text} {relation}"
-
-
-def _is_empty(context: Any, writer: _ParameterText, constraints: list[str]) -> bool:
-    names = ", ".join(writer.names.values())
-    return bool(isl.Set.read_from_str(context, f"[{names}] -> {{ : {' and '.join(constraints)} }}").is_empty())
-
-
-class _ParameterText:
-    """Dims as text for isl; every monomial of degree 2 or more becomes a parameter."""
-
-    def __init__(self, store: ConstraintStore, budget: Budget) -> None:
-        self._store = store
-        self.budget = budget
-        self.names: dict[Monomial, str] = {}
-        self._texts: dict[Dimension, str] = {}
-
-    def size(self, constraints: Iterable[str]) -> int:
-        """The number of variables that isl needs: the parameters, and one for each division."""
-        return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
-
-    def constraints(self, about: DimSize | None = None) -> list[str]:
-        """All constraints except disjunctions (only those related to `about`, if any), and the bounds of parameters."""
-        related = None if about is None else self._store.related_ids(about)
-        pending = [c for c in self._store.pending() if c.kind != "disjunction"]
-        pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
-        constraints = [
-            self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related
-        ]
-        for monomial, name in self.names.items():
-            low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
-            constraints += [f"{name} >= {int(low)}"] if low > -inf else []
-            constraints += [f"{name} <= {int(high)}"] if high < inf else []
-        return constraints or ["1 = 1"]
-
-    def constraint(self, constraint: Constraint) -> str:
-        """A constraint over its dims as they are; raises IslLimitReached for a condition in words."""
-        if constraint.kind == "divisibility":
-            return f"{self.dim(constraint.expression)} mod {constraint.divisor} = 0"
-        if constraint.kind == "disjunction" and constraint.operands:
-            return "(" + constraint.template.replace("==", "=").format(*map(self.dim, constraint.operands)) + ")"
-        clauses = [_relation(self.dim(c.expression), "= 0" if c.zero else ">= 0") for c in constraint.clauses]
-        if not clauses:
-            raise IslLimitReached
-        return clauses[0] if len(clauses) == 1 else f"({' or '.join(clauses)})"
-
-    def dim(self, d: DimSize) -> str:
-        """One dim as a quasi-affine expression; raises IslLimitReached for a text that is too long."""
-        if isinstance(d, int):
-            return f"({d})"
-        if d not in self._texts:
-            text = "(" + " + ".join(f"{c}*{self._monomial(d, m)}" if m else str(c) for m, c in d.terms) + ")"
-            if len(text) > MAX_TEXT or not self.budget.take(len(text) // 16):
-                raise IslLimitReached
-            self._texts[d] = text
-        return self._texts[d]
-
-    def _monomial(self, d: Dimension, monomial: Monomial) -> str:
-        atom = d.scope.atoms[monomial[0]]
-        if len(monomial) == 1 and isinstance(atom, Floor) and isinstance(atom.denominator, int):
-            return f"floor({self.dim(atom.numerator)}/{atom.denominator})"
-        if len(monomial) == 1 and isinstance(atom, Maximum):
-            return self._maximum(atom)
-        hint = "s" if len(monomial) == 1 and isinstance(atom, Symbol) else "p"
-        return self.names.setdefault(monomial, f"{hint}{len(self.names)}")
-
-    def _maximum(self, atom: Maximum) -> str:
-        text = self.dim(atom.args[0])
-        for arg in atom.args[1:]:
-            text = f"max({text}, {self.dim(arg)})"
-        return text
+        return polytopes.value_range(store, symbol, budget)
+    if ends is None:
+        raise Infeasible
+    interval = as_interval(ends)
+    return interval.lo, interval.hi

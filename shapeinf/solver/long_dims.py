@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from math import prod
 
 from shapeinf.constraints.store import ConstraintStore
@@ -30,10 +31,21 @@ def sum_dims(scope: Scope, dims: Iterable[DimSize]) -> DimSize:
     >>> sum_dims(scope, [4 * n, 8, 12 * n])
     16*N + 8
     """
+    return sum_multiples(scope, Counter(dims))
+
+
+def sum_multiples(scope: Scope, counts: Mapping[DimSize, int]) -> DimSize:
+    """The sum of dims, each as often as its count; as `sum_dims`.
+
+    >>> scope = Scope()
+    >>> n = scope.symbol("N")
+    >>> sum_multiples(scope, {4 * n: 3, 8: 1})
+    12*N + 8
+    """
     total: dict[Monomial, int] = {}
-    for d in dims:
+    for d, count in counts.items():
         for monomial, coefficient in terms_of(scope, d):
-            total[monomial] = total.get(monomial, 0) + coefficient
+            total[monomial] = total.get(monomial, 0) + count * coefficient
     return scope.make(total)
 
 

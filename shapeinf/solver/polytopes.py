@@ -17,14 +17,14 @@ from math import floor, inf
 from typing import Any
 
 import attrs
-import islpy as isl
 
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.interval import Bound
+from shapeinf.solver.answers import Infeasible
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.isl import IslLimitReached, number, run_isl
+from shapeinf.solver.isl import IslLimitReached, isl, number, run_isl
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 MAX_OPERATIONS = 300_000
@@ -52,22 +52,10 @@ class LargestValue:
     unbounded: tuple[Dimension, ...] = ()
 
 
-def value_range(
-    store: ConstraintStore, symbol: Dimension, budget: Budget | None = None
-) -> tuple[int | None, int | None] | None:
-    """The least and the greatest value of a symbol under all linear constraints; None where isl cannot decide.
-
-    Raises Infeasible where the constraints have no solution.
-
-    >>> from shapeinf.errors import Source
-    >>> store = ConstraintStore(Scope())
-    >>> h = store.scope.symbol("H", 1, 500)
-    >>> _ = store.add_equal(2 * ((h + 31) // 32), (h + 15) // 16, Source("concat", "sizes must meet"))
-    >>> value_range(store, h)
-    (17, 500)
-    """
+def value_range(store: ConstraintStore, symbol: Dimension, budget: Budget) -> tuple[int | None, int | None] | None:
+    """See `integer_sets.value_range`."""
     try:
-        writer = _CoordinateText(store, budget or Budget())
+        writer = _CoordinateText(store, budget)
         value, domain, names = writer.query(symbol)
         text = f"{{ [{', '.join([*names, 'value'])}] : {domain} and value = {value} }}"
 
@@ -84,10 +72,6 @@ def value_range(
     if bounds is None:
         raise Infeasible
     return bounds
-
-
-class Infeasible(Exception):  # noqa: N818  (internal, no error)
-    """No sizes satisfy all constraints. Internal: caught in `solver.upper_bounds`."""
 
 
 class _TooManyCoordinates(Exception):  # noqa: N818  (internal, no error)

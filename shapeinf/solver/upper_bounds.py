@@ -13,7 +13,8 @@ from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.dimension import Dimension, DimSize
 from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import Bound
-from shapeinf.solver.budget import Budget, cut_text
+from shapeinf.solver.answers import Infeasible
+from shapeinf.solver.budget import NEEDS_ISL, Budget, cut_text
 from shapeinf.solver.long_dims import canonical_form, is_long
 from shapeinf.solver.shifted import Shift
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
@@ -33,6 +34,7 @@ class UpperBound:
         sizes: those sizes, by the names of symbols; empty when not known.
         unbounded: the names of symbols without an upper bound, where there is no bound.
         cut: the work budget ended the search for a lower one.
+        needs_isl: isl, which is not installed, may find a lower one.
     """
 
     value: int | None
@@ -41,6 +43,7 @@ class UpperBound:
     sizes: Mapping[str, int] = attrs.field(factory=dict)
     unbounded: tuple[str, ...] = ()
     cut: bool = False
+    needs_isl: bool = False
     remedy: ClassVar[str] = "upper_bound(budget=...)"
     """The option that raises the budget."""
 
@@ -48,9 +51,15 @@ class UpperBound:
         """The bound and its engine."""
         if self.value is None:
             have = "have" if len(self.unbounded) > 1 else "has"
-            return f"no bound ({', '.join(self.unbounded) or 'a symbol'} {have} none)"
-        less = f"may be less{f'; {cut_text(self.remedy)}' if self.cut else ''}"
+            return f"no bound ({', '.join(self.unbounded) or 'a symbol'} {have} none{self._notes})"
+        less = f"may be less{self._notes}"
         return f"{self.value} ({self.engine}, {'tight' if self.tight else less})"
+
+    @property
+    def _notes(self) -> str:
+        """What may improve the bound."""
+        notes = [cut_text(self.remedy)] * self.cut + [NEEDS_ISL] * self.needs_isl
+        return "".join(f"; {note}" for note in notes)
 
 
 def upper_bound(
@@ -115,7 +124,7 @@ def largest_bound(
 
 def narrow_ranges(store: ConstraintStore, dims: Iterable[DimSize], budget: Budget) -> None:
     """Add the ranges of the symbols of dims that follow from all constraints together. Raises Contradiction."""
-    from shapeinf.solver.polytopes import Infeasible, value_range
+    from shapeinf.solver.integer_sets import value_range
 
     if next(store.pending(), None) is None:
         return
@@ -155,12 +164,15 @@ def _bound_by_isl(
     isl_value = None if largest is None else largest.value
     if isl_value is None and simple is None:
         symbols = largest.unbounded if largest else [s for s in e.symbols() if store.bounds(s)[1] == inf]
-        return UpperBound(None, "interval", unbounded=tuple(sorted(s.name for s in symbols)), cut=budget.cut)
+        names = tuple(sorted(s.name for s in symbols))
+        return UpperBound(None, "interval", unbounded=names, cut=budget.cut, needs_isl=budget.needs_isl)
     value = min(v for v in (simple, isl_value) if v is not None)
     engine: BoundEngine = "interval" if isl_value is None or (simple is not None and simple < isl_value) else "isl"
     tight = largest is not None and largest.tight and largest.value == value
     sizes = largest.sizes if largest is not None and tight else {}
-    return UpperBound(value, engine, tight, sizes, cut=budget.cut and not tight)
+    return UpperBound(
+        value, engine, tight, sizes, cut=budget.cut and not tight, needs_isl=budget.needs_isl and not tight
+    )
 
 
 def _format_symbols(symbols: Iterable[Dimension]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice.dtypes import ONNX_CODES
+from shapeinf.packages import require_package
 from shapeinf.runtime import Verification, verify
 from shapeinf.testing.properties import bind_operands, legal_sizes, operand_names
 from shapeinf.testing.rules import Operand, RuleCase, contents_of, declared_type
@@ -47,6 +48,7 @@ def _problem(case: RuleCase, verification: Verification) -> str:
 
 def onnx_model(case: RuleCase, operands: Sequence[Operand]) -> bytes:
     """The bytes of the model with the one node of a case; its outputs have no declared types."""
+    require_package("onnx", "a differential test")
     import onnx
     from onnx import helper, numpy_helper
 

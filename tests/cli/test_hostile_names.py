@@ -132,6 +132,7 @@ def commands(path, dim, tensor, folder):
     )
     yield from (["summary", path, *more] for more in ([], ["--json"], ["--table"], ["--bind", "zz=3"]))
     yield ["report", path, "-o", folder / "page.htm"]  # a page with scripts: tests/report/live checks what is in it
+    yield ["page", "--pyodide", path, "-o", folder / "site"]
     yield ["view", path, "--export", "model-explorer", "--quantity", "shapes", "-o", folder / "v.json"]
     yield from (["ops", "missing", path], ["ops", "missing", path, "--json"], ["ops", "show", tensor])
     yield from (["check", path, *more] for more in ([], ["--json"], ["--markdown"], ["--github"]))

@@ -59,7 +59,8 @@ def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple
         yield " ".join(path), command
 
 
-LEAVES = dict(leaves(main))
+LEAVES = {name: command for name, command in leaves(main) if name != "page"}
+"""All but `page`, which prints nothing to standard output and reads no model: tests/page tests it."""
 
 
 def models_of(command: click.Command) -> int:

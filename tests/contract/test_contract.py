@@ -7,6 +7,9 @@ import onnx
 import pytest
 
 from shapeinf import ShapeInferenceError, UnknownNameError, infer_shapes
+from shapeinf.solver import isl
+from shapeinf.solver.budget import NEEDS_ISL
+from shapeinf.solver.quasi_affine import MAX_TRIED
 
 
 def model(text, opset=17):
@@ -216,7 +219,23 @@ SOLVED = [
 def test_solve(text, name, values, pieces):
     legal = contract(text).solve(name, values)
     assert list(legal.pieces) == pieces
-    assert legal.engine == "isl"
+    assert legal.engine == "solved"
+
+
+BROADCAST = "g (float[a] x, float[b] y) => (float[n] z) { z = Add(x, y) }"
+
+
+def test_many_sizes_of_a_dim_that_another_one_limits_need_isl(monkeypatch):
+    sizes = range(1, MAX_TRIED + 2)
+    if isl.ISL_INSTALLED:
+        solved = contract(BROADCAST).solve("a", sizes)
+        assert (solved.values, solved.engine, solved.needs_isl) == (tuple(sizes), "solved", False)
+    monkeypatch.setattr(isl, "ISL_INSTALLED", False)
+    few = contract(BROADCAST).solve("a", sizes[:9])
+    assert (few.values, few.engine, few.needs_isl) == (tuple(sizes[:9]), "solved", False)
+    many = contract(BROADCAST).solve("a", sizes)
+    assert (many.values, many.untried, many.needs_isl) == ((), tuple(sizes), True)
+    assert str(many) == f"a in nothing (1..{MAX_TRIED + 1} not decided: {NEEDS_ISL})"
 
 
 BRANCH = """g (bool flag, float[batch, 6] x) => (float[n, m] y)

@@ -88,6 +88,7 @@ BYTES = [
     ("g (float[n, 8] x) => (y) { y = Shape(x) }", "0", "16"),
     ("g (float[1000, 8] x, int64[n] i) => (y) { y = Gather(x, i) }", "40*n", "32*n"),  # the rows, not the table
     ("g (float16[n] x) => (y) { y = Cast<to=1>(x) }", "2*n", "4*n"),
+    ("g (float[n, 8] x, float[8] s) => (m) { , m = LayerNormalization(x, s) }", "32*n + 32", "4*n"),  # the mean only
 ]
 
 

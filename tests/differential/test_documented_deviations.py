@@ -1,4 +1,4 @@
-"""Where onnxruntime differs from the specification: what docs/onnx.md states of both, run in the installed onnxruntime."""
+"""Where onnxruntime differs from the specification: what docs/onnx.md states of both, run in onnxruntime."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def number(value, dtype=np.int64):
     return np.array(value, dtype)
 
 
-# The sizes of inputs are names, and their contents inputs, so that the kernels of the runtime decide, not its inference.
+# Sizes of inputs are names, and operands are inputs, so that the kernels of the runtime decide, not its inference.
 SLICE = """(float[a] x, int64[1] start, int64[1] end) => (y) {
   step = Constant<value_ints = [-1]>() axis = Constant<value_ints = [0]>() y = Slice(x, start, end, axis, step) }"""
 CONCAT = "(float[a, b] x, float[c, d] z) => (y) { y = Concat<axis = 0>(x, z) }"

@@ -20,7 +20,8 @@ from shapeinf.memory import Buffer, ProgramPoint, Timeline
 from shapeinf.memory.peak import Peak, terms
 from shapeinf.memory.planning import Unplaced, plan
 from shapeinf.memory.sizes import parse_bytes
-from shapeinf.solver import dominance
+from shapeinf.solver import dominance, isl
+from shapeinf.solver.budget import NEEDS_ISL
 
 MiB = 1 << 20
 
@@ -68,6 +69,17 @@ def test_the_cache_of_the_issue(assume, expected):
     assert (actual.value, actual.tight, actual.point.node) == (expected, True, "n3")
     assert actual.engine == ("isl" if assume else "exact")
     assert kv(ShapeStore()).at(actual.sizes).bytes == expected
+
+
+def test_without_isl_a_bound_is_larger_and_says_so(monkeypatch):
+    monkeypatch.setattr(isl, "ISL_INSTALLED", False)
+    actual = kv(ShapeStore()).over(past=(0, 4095), seq=(1, 4096), assume="past + seq <= 4096")
+    assert actual.value is not None and actual.value > 135_266_304 and not actual.tight
+    assert str(actual).endswith(f"(interval, may be less; {NEEDS_ISL})")
+    largest = kv(ShapeStore()).largest("seq", "128MiB", past=(0, 4095), assume="past + seq <= 4096")
+    assert not largest.proven
+    assert str(largest).startswith("no size of seq is known to fit into 134217728 bytes (")
+    assert str(largest).endswith(f"{NEEDS_ISL})")
 
 
 def test_live_buffers_at_the_peak():
@@ -263,7 +275,7 @@ def test_errors_of_queries_name_the_cause(sizes, error, words):
 
 @pytest.mark.parametrize(
     ("limits", "count"),
-    [((), 40), (["MAX_CELLS"], 40), (["MAX_COMPARED"], 79), (["MAX_CELLS", "MAX_COMPARED"], 80)],
+    [((), 40), (["MAX_COEFFICIENTS"], 40), (["MAX_COMPARED"], 79), (["MAX_COEFFICIENTS", "MAX_COMPARED"], 80)],
     ids=["none", "proofs alone", "one is compared with", "nothing is compared"],
 )
 def test_past_its_limits_more_terms_remain_and_results_stay(monkeypatch, limits, count):

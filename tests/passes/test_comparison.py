@@ -40,3 +40,14 @@ def test_comparison(original, cleaned, runs, difference, refused):
     assert all(text.startswith(difference) for text in comparison.differences)
     assert bool(comparison.refused) == refused
     assert comparison.equal == (not difference and not refused)
+
+
+@pytest.mark.parametrize("shape", ["?, 4, ?", "n, 4, ?", "?, 4, n", "n, 4, m"])
+def test_axes_without_a_name_next_to_named_axes(shape):
+    """Both runs have sizes for all of them, the second larger ones."""
+    text = f"g (float[{shape}] x) => (float[{shape}] y) {{ same = Identity (x) y = Relu (same) }}"
+    model = ir.from_proto(parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'))
+    comparison = compare(model, model)
+    assert comparison.equal and len(comparison.bindings) == 2
+    first, second = comparison.bindings
+    assert len(first) == 2 and all(second[name] == first[name] + 1 for name in first)

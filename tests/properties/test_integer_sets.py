@@ -1,4 +1,4 @@
-"""isl's proofs: sound on random constraints, and decisive where intervals are not."""
+"""Proofs about integer points: sound on random constraints, decisive where intervals are not, with and without isl."""
 
 import pytest
 from hypothesis import given
@@ -6,8 +6,10 @@ from hypothesis import given
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
 from shapeinf.expr import Scope, evaluate, parse_dim
-from shapeinf.solver import integer_sets
-from shapeinf.solver.integer_sets import Verdict, decide_le, decide_ne
+from shapeinf.solver import isl, isl_sets
+from shapeinf.solver.answers import Verdict
+from shapeinf.solver.budget import Budget
+from shapeinf.solver.integer_sets import decide_le, decide_ne, value_range
 
 from .test_constraints import EQUATIONS, TERMS, models, store_of
 
@@ -38,20 +40,47 @@ def unet():
 def test_divisibility_through_nested_floors():
     store, h = unet()
     assert store.prove_le(h % 4, 0) is None
-    assert decide_le(store, h % 4, 0) == Verdict(True, "isl")
-    assert decide_ne(store, h, 6) == Verdict(True, "isl")
-    assert decide_ne(store, h, 8) == Verdict(None, "isl")
+    assert decide_le(store, h % 4, 0) == Verdict(True, "exact")
+    assert decide_ne(store, h, 6) == Verdict(True, "exact")
+    assert decide_ne(store, h, 8) == Verdict(None, "exact")
 
 
-def test_isl_does_not_run_where_intervals_decide():
+def test_nothing_is_solved_where_intervals_decide():
     store, h = unet()
     assert decide_le(store, 1, h) == Verdict(True, "interval")
 
 
-def test_past_the_operation_limit_the_interval_answer_stands(monkeypatch):
-    store, h = unet()
-    monkeypatch.setattr(integer_sets, "MAX_OPERATIONS", 1)
-    assert decide_le(store, h % 4, 0) == Verdict(None, "interval")
+def narrow_band():
+    """Two sizes between lines that are so near that elimination loses integer points."""
+    store = ConstraintStore(Scope())
+    a, b = store.scope.symbol("a"), store.scope.symbol("b")
+    store.add_le(7 * b + 1, 5 * a, Source("first", "at least"))
+    store.add_le(5 * a, 7 * b + 3, Source("second", "at most"))
+    return store, a
+
+
+def test_isl_decides_what_stays_open():
+    pytest.importorskip("islpy", reason="isl is not installed")
+    store, a = narrow_band()
+    budget = Budget()
+    assert decide_le(store, a, 1, budget) == Verdict(False, "isl")
+    assert value_range(store, a, budget) == (2, None)
+    assert not budget.needs_isl
+
+
+def test_without_isl_the_answer_is_undecided_and_names_it(monkeypatch):
+    monkeypatch.setattr(isl, "ISL_INSTALLED", False)
+    store, a = narrow_band()
+    budget = Budget()
+    assert decide_le(store, a, 1, budget) == Verdict(None, "interval")
+    assert budget.needs_isl
+    assert value_range(store, a) is None
+
+
+def test_past_the_operation_limit_the_answer_is_undecided(monkeypatch):
+    store, a = narrow_band()
+    monkeypatch.setattr(isl_sets, "MAX_OPERATIONS", 1)
+    assert decide_le(store, a, 1) == Verdict(None, "interval")
 
 
 @pytest.mark.parametrize(("bound", "value"), [(4096, True), (4095, None), (4097, True)])

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.expr import Scope, evaluate
-from shapeinf.expr.many_bindings import CHUNK, MAX_BITS, run
+from shapeinf.expr.exact_runs import MAX_BITS
+from shapeinf.expr.many_bindings import CHUNK, run
 from shapeinf.expr.straight_line import Lowering, StraightLine, lower
 from tests.properties.strategies import BINDINGS, EXPRESSIONS, NAMES
 

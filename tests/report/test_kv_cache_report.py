@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from shapeinf import infer_shapes
 from shapeinf.cli import main
-from shapeinf.expr.many_bindings import run_exactly
+from shapeinf.expr.exact_runs import run_exactly
 from shapeinf.report import summarize
 from shapeinf.report.kv_cache_report import report_kv_caches
 from shapeinf.report.live.data import LiveData, LiveSource

@@ -19,7 +19,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures.json"
-PAGES = (ROOT / "docs" / "performance.md", ROOT / "docs" / "comparison.md")
+PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("performance", "comparison", "install"))
 
 Row = dict[str, Any]
 """One measurement: the name of what was measured, its size, and seconds or bytes by way."""
@@ -141,6 +141,31 @@ def large_table(figures: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def install_table(figures: dict[str, Any]) -> str:
+    """Megabytes of installations without numpy's share, the largest packages, and seconds of pip."""
+    lines = [_cells("installation", "without numpy", "numpy", "its largest packages", "time"), _cells(*["---"] * 5)]
+    for row in figures["install"]["rows"]:
+        sizes = {name: size / 1e6 for name, size in row["packages"].items()}
+        numpy = sizes.pop("numpy")
+        largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
+        listed = ", ".join(f"{name} {size:.0f}" for name, size in largest)
+        numbers = (f"{sum(sizes.values()):.0f} MB", f"{numpy:.0f} MB", listed, f"{row['seconds']:.0f} s")
+        lines.append(_cells(f"`{row['name']}`", *numbers))
+    return "\n".join(lines)
+
+
+def questions_table(figures: dict[str, Any]) -> str:
+    """What the questions about large models take, in multiples of the inference."""
+    rows = figures.get("questions, pure Python", {"rows": ()})["rows"]
+    names = [name for name in rows[0]["seconds"] if name != "inference"] if rows else []
+    lines = [_cells("model", "nodes", "inference", *names), _cells(*["---"] * (3 + len(names)))]
+    for row in rows:
+        seconds = row["seconds"]
+        ratios = [f"{seconds[name] / seconds['inference']:.1f}x" for name in names]
+        lines.append(_cells(row["name"], f"{row['nodes']:,}", f"{seconds['inference'] * 1e3:.0f} ms", *ratios))
+    return "\n".join(lines)
+
+
 def _cells(*texts: str) -> str:
     return "| " + " | ".join(texts) + " |"
 
@@ -151,6 +176,8 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "peers": peers_table,
     "cold": cold_table,
     "large": large_table,
+    "install": install_table,
+    "questions": questions_table,
 }
 
 

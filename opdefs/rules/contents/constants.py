@@ -7,7 +7,8 @@ from math import prod
 from opdefs.rules.contents.elements import is_listable
 from opdefs.rules.contents.progressions import fill_tensor, progression
 from shapeinf.expr import Dimension
-from shapeinf.lattice import Element, PartialTensor, Shape, element_bits, numpy_dtype
+from shapeinf.lattice import Element, PartialTensor, Shape, element_bits
+from shapeinf.lattice.dtypes import KINDS
 
 
 def constant_tensor(dtype: str | None, shape: Shape, fill: Element) -> PartialTensor:
@@ -30,7 +31,6 @@ def number_of(dtype: str | None, number: int) -> Element:
     """A small number as an element of a dtype; None for dtypes that are not numeric."""
     if dtype is None or element_bits(dtype) is None or dtype.startswith("q"):
         return None
-    kind = numpy_dtype(dtype)
     if dtype == "bool":
         return bool(number)
-    return number if kind is not None and kind.kind in "iu" else float(number)
+    return number if KINDS.get(dtype) == "integer" else float(number)

@@ -35,6 +35,7 @@ from shapeinf.lattice import (
     Quotient,
     Shape,
     element_bits,
+    has_numpy_type,
     numpy_dtype,
 )
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
@@ -76,6 +77,8 @@ def reinterpret(x: PartialTensor, dtype: str, shape: Shape) -> PartialTensor:
     plain = KINDS.get(dtype) in ("integer", "float") and KINDS.get(x.dtype or "") in ("integer", "float")
     if array is None or not plain or not is_listable(shape):
         return PartialTensor(dtype, shape, None)
+    if not has_numpy_type(dtype):
+        return PartialTensor(dtype, shape, None)
     source, target = _numpy_dtype(x.dtype or ""), _numpy_dtype(dtype)
     if element_bits(dtype) != 8 * target.itemsize or element_bits(x.dtype or "") != 8 * source.itemsize:
         return PartialTensor(dtype, shape, None)
@@ -99,10 +102,12 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
     target = float_format(dtype)
     narrow = target if target is not None and len(target.computed_in) > 1 and not saturate else None
     few = len(x.elements or ()) <= MAX_CHOICES
+    if narrow is None and not has_numpy_type(dtype):
+        return PartialTensor(dtype, x.shape, None)
 
     def convert_array(array: Any) -> Any:
         kind = _numpy_dtype(dtype)
-        return (_saturate(array, kind) if saturate else array).astype(kind)
+        return (_saturate(array, target.largest) if saturate and target is not None else array).astype(kind)
 
     def convert_element(element: Element) -> Element:
         if element is None or isinstance(element, (complex, str)):
@@ -186,11 +191,9 @@ _EXACT_FLOATS = {"float64": 2**53, "float32": 2**24, "float16": 2**11}
 """By float type: all integers up to this number are exact."""
 
 
-def _saturate(array: Any, target: np.dtype[Any]) -> Any:
-    import ml_dtypes
+def _saturate(array: Any, largest: int) -> Any:
     import numpy as np
 
-    largest = float(ml_dtypes.finfo(target).max)  # type: ignore[no-untyped-call]
     return np.clip(array.astype(np.float32), -largest, largest)
 
 

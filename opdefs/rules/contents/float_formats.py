@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from math import copysign, frexp, inf, isfinite, ldexp
 from typing import NamedTuple
 
-from shapeinf.lattice import numpy_dtype
-
 
 class FloatFormat(NamedTuple):
-    """A float type: its name, its number of significant bits, its largest number and its smallest normal number."""
+    """A float type: its name, its number of significant bits, its largest number and its smallest normal number.
+
+    The largest number of a narrow type is rounded down to an integer.
+    """
 
     name: str
     precision: int
@@ -66,24 +66,39 @@ class FloatFormat(NamedTuple):
         return max(-self.largest, min(self.largest, number // step * step))
 
 
-FLOAT32 = FloatFormat("float32", 24, (1 << 128) - (1 << 104), Fraction(1, 1 << 126))
-FLOAT64 = FloatFormat("float64", 53, (1 << 1024) - (1 << 971), Fraction(1, 1 << 1022))
-_FLOAT16 = FloatFormat("float16", 11, (1 << 16) - (1 << 5), Fraction(1, 1 << 14))
-_BFLOAT16 = FloatFormat("bfloat16", 8, (1 << 128) - (1 << 120), Fraction(1, 1 << 126))
-_COMMON = {format_.name: format_ for format_ in (FLOAT32, FLOAT64, _FLOAT16, _BFLOAT16)}
-"""The types of most models, by name; `ml_dtypes` describes the others."""
+def _ieee(name: str, precision: int, exponent: int) -> FloatFormat:
+    """A type of IEEE 754 whose largest exponent is this."""
+    return FloatFormat(name, precision, (2 << exponent) - (1 << exponent + 1 - precision), Fraction(2, 1 << exponent))
 
 
-@lru_cache(maxsize=32)
+FLOAT32 = _ieee("float32", 24, 127)
+FLOAT64 = _ieee("float64", 53, 1023)
+_FORMATS = {
+    format_.name: format_
+    for format_ in (
+        FLOAT32,
+        FLOAT64,
+        _ieee("float16", 11, 15),
+        _ieee("bfloat16", 8, 127),
+        FloatFormat("float4e2m1", 2, 6, Fraction(1)),
+        FloatFormat("float6e2m3", 4, 7, Fraction(1)),
+        FloatFormat("float6e3m2", 3, 28, Fraction(1, 4)),
+        FloatFormat("float8e3m4", 5, 15, Fraction(1, 4)),
+        FloatFormat("float8e4m3", 4, 240, Fraction(1, 64)),
+        FloatFormat("float8e4m3b11fnuz", 4, 30, Fraction(1, 1024)),
+        FloatFormat("float8e4m3fn", 4, 448, Fraction(1, 64)),
+        FloatFormat("float8e4m3fnuz", 4, 240, Fraction(1, 128)),
+        FloatFormat("float8e5m2", 3, 57344, Fraction(1, 1 << 14)),
+        FloatFormat("float8e5m2fnuz", 3, 57344, Fraction(1, 1 << 15)),
+    )
+}
+"""The types by name, without float8e8m0, which has neither 0 nor signs; a test compares them with `ml_dtypes`."""
+
+
 def float_format(dtype: str | None) -> FloatFormat | None:
-    """The format of a float type; None for other types, and for float8e8m0, which has neither 0 nor signs."""
-    if dtype is None or "float" not in dtype or dtype == "float8e8m0":
-        return None
-    if dtype in _COMMON:
-        return _COMMON[dtype]
-    kind = numpy_dtype(dtype)
-    assert kind is not None
-    import ml_dtypes
+    """The format of a float type; None for other types, and for float8e8m0.
 
-    limits = ml_dtypes.finfo(kind)  # type: ignore[no-untyped-call]
-    return FloatFormat(dtype, limits.nmant + 1, int(float(limits.max)), Fraction(float(limits.smallest_normal)))
+    >>> float_format("float8e5m2").max_exact
+    8
+    """
+    return _FORMATS.get(dtype or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 from opdefs.rules.contents.constants import zero_of
 from opdefs.rules.contents.elements import Array, Elements, element_array, is_listable, move_elements
@@ -75,21 +76,13 @@ def keep_band(x: PartialTensor, lower: int | None, upper: int | None) -> Partial
     if zero is None:
         return PartialTensor(x.dtype, x.shape, None)
 
-    def clear(array: Elements) -> Elements:
-        import numpy as np
-
-        rows, columns = np.indices(array.shape[-2:])
-        offset = columns - rows
-        inside = np.full(offset.shape, True)
-        if lower is not None:
-            inside &= offset >= -lower
-        if upper is not None:
-            inside &= offset <= upper
-        result = np.full(array.shape, zero, dtype=object)
-        result[..., inside] = array[..., inside]
-        return result
-
-    return move_elements(x, x.shape, clear)
+    if x.elements is None or not is_listable(x.shape):
+        return x.rearranged(x.shape)
+    rows, columns = (d for d in x.shape.require()[-2:] if isinstance(d, int))
+    offsets = [column - row for row in range(rows) for column in range(columns)]
+    inside = [(lower is None or d >= -lower) and (upper is None or d <= upper) for d in offsets]
+    elements = [e if keep else zero for e, keep in zip(x.elements, cycle(inside), strict=False)]
+    return PartialTensor(x.dtype, x.shape, elements)
 
 
 def diagonal_matrix(x: PartialTensor, shape: Shape, offset: int = 0, padding: Element = None) -> PartialTensor:

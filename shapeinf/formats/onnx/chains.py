@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from shapeinf.formats.annotation import Info
-from shapeinf.formats.onnx.rewriting import dim_text
+from shapeinf.formats.onnx.type_encoding import dim_text
 from shapeinf.formats.unknown_names import NO_NAMES, DimNames
 from shapeinf.graph import Node
 

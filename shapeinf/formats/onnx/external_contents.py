@@ -16,6 +16,7 @@ from shapeinf.formats.raw_data import raw_elements
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
+from shapeinf.packages import is_installed
 
 MAX_PIECE = 1 << 20
 """Bytes of the largest tensor in another file whose contents are read."""
@@ -28,7 +29,7 @@ def external_contents(data: bytes, files: ReadFiles | None) -> PartialTensor:
     outside the folder, and for a damaged tensor.
     """
     try:
-        dtype, dims, name = _header(data)
+        dtype, dims, name = tensor_header(data)
         entries = read_entries(data, 0, len(data))
     except (DamagedError, IndexError) as error:
         raise ModelError(f"a tensor whose data are in another file cannot be read: {error}") from error
@@ -45,7 +46,7 @@ def external_contents(data: bytes, files: ReadFiles | None) -> PartialTensor:
     return _decode_rare(name, dtype, dims, piece)
 
 
-def _header(data: bytes) -> tuple[str | None, list[int], str]:
+def tensor_header(data: bytes) -> tuple[str | None, list[int], str]:
     """Element type, dims and name of a TensorProto."""
     dims: list[int] = []
     code, name = 0, ""
@@ -60,7 +61,12 @@ def _header(data: bytes) -> tuple[str | None, list[int], str]:
 
 
 def _decode_rare(name: str, dtype: str | None, dims: Sequence[int], data: bytes) -> PartialTensor:
-    """A tensor of a type that only onnx decodes. Raises ModelError for data that do not fit the dims."""
+    """A tensor of a type that only onnx decodes; without onnx, it has no contents.
+
+    Raises ModelError for data that do not fit the dims.
+    """
+    if not is_installed("onnx"):
+        return PartialTensor(dtype, Shape(dims), None)
     import onnx
 
     from shapeinf.formats.onnx.tensor_protos import read_tensor

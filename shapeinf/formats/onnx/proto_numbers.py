@@ -62,6 +62,7 @@ ATTRIBUTE_REF_ATTR_NAME: Final = 21
 KIND_FLOAT: Final = 1
 KIND_INT: Final = 2
 KIND_STRING: Final = 3
+KIND_TENSOR: Final = 4
 KIND_FLOATS: Final = 6
 KIND_INTS: Final = 7
 KIND_STRINGS: Final = 8

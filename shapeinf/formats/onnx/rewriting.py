@@ -1,19 +1,15 @@
-"""New contents for constants of a model, and new dims for declared types."""
+"""New contents for constants of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-import onnx
-
 from shapeinf.errors import ModelError
-from shapeinf.expr import Dimension, DimSize
-from shapeinf.expr.notations import NotationName
-from shapeinf.formats.annotation import Info
 from shapeinf.formats.onnx import proto_numbers as pb
-from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
-from shapeinf.formats.unknown_names import NO_NAMES, DimNames, text_with_names
+from shapeinf.formats.protobuf.edits import joined_field, with_field
+from shapeinf.formats.protobuf.pieces import encode_bytes, encode_number
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, fields
+from shapeinf.formats.raw_data import encode_elements
 from shapeinf.lattice import PartialTensor
 from shapeinf.lattice.dtypes import ONNX_CODES
 
@@ -23,76 +19,56 @@ def initializer(buffer: Buffer, pos: int, end: int, constants: Mapping[str, Part
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == pb.TENSOR_NAME and kind == BYTES:
             name = buffer[start:stop].decode("utf-8", "replace")
-            return bytes(_tensor(name, constants[name]).SerializeToString()) if name in constants else None
+            return _tensor(name.encode(), constants[name], name) if name in constants else None
     return None
 
 
 def constant_node(data: bytes, constants: Mapping[str, PartialTensor]) -> bytes:
     """A NodeProto of a constant with new contents. Raises ModelError for an attribute that cannot have them."""
-    node = onnx.NodeProto.FromString(data)
-    wanted = constants[node.output[0]]
+    first = next(
+        (data[a:b] for number, kind, a, b in fields(data, 0, len(data)) if (number, kind) == (pb.NODE_OUTPUT, BYTES)),
+        b"",
+    )
+    output = first.decode("utf-8", "replace")
+    before = 0
+    for number, kind, start, end in fields(data, 0, len(data)):
+        if number == pb.NODE_ATTRIBUTE and kind == BYTES:
+            changed = _attribute(data[start:end], constants[output], output)
+            if changed is not None:
+                return data[:before] + encode_bytes(number, changed) + data[end:]
+        before = end
+    raise ModelError("its contents cannot be rewritten", node=output)
+
+
+def _attribute(data: bytes, wanted: PartialTensor, node: str) -> bytes | None:
+    """The AttributeProto of the contents of a constant, with new ones; None for another attribute."""
+    name = joined_field(data, pb.ATTRIBUTE_NAME)
     items = [e for e in wanted.elements or () if isinstance(e, int)]
-    for attribute in node.attribute:
-        if attribute.name == "value" and attribute.type == onnx.AttributeProto.TENSOR:
-            attribute.t.CopyFrom(_tensor(attribute.t.name, wanted))
-        elif attribute.name == "value_ints":
-            attribute.ints[:] = items
-        elif attribute.name == "value_int":
-            attribute.i = items[0]
-        else:
-            continue
-        return bytes(node.SerializeToString())
-    raise ModelError("its contents cannot be rewritten", node=node.output[0])
+    if name == b"value" and _kind(data) == pb.KIND_TENSOR:
+        old = joined_field(joined_field(data, pb.ATTRIBUTE_T) or b"", pb.TENSOR_NAME) or b""
+        return with_field(data, pb.ATTRIBUTE_T, encode_bytes(pb.ATTRIBUTE_T, _tensor(old, wanted, node)))
+    if name == b"value_ints":
+        numbers = b"".join([encode_number(pb.ATTRIBUTE_INTS, item) for item in items])
+        return with_field(data, pb.ATTRIBUTE_INTS, numbers)
+    if name == b"value_int":
+        return with_field(data, pb.ATTRIBUTE_I, encode_number(pb.ATTRIBUTE_I, items[0]))
+    return None
 
 
-def _tensor(name: str, wanted: PartialTensor) -> onnx.TensorProto:
-    array = np.array(wanted.elements, dtype=wanted.dtype).reshape([int(str(d)) for d in wanted.shape])
-    return onnx.numpy_helper.from_array(array, name)
+def _kind(attribute: bytes) -> int:
+    kinds = [
+        start for n, kind, start, _ in fields(attribute, 0, len(attribute)) if (n, kind) == (pb.ATTRIBUTE_TYPE, VARINT)
+    ]
+    return kinds[-1] if kinds else 0
 
 
-def set_type(
-    proto: onnx.TypeProto, info: Info, names: DimNames = NO_NAMES, notation: NotationName | None = None
-) -> None:
-    """Set the dims and the element type of a declared tensor, also one in a sequence or an optional.
-
-    `names` are those of unknowns.
-    """
-    while proto.WhichOneof("value") in ("sequence_type", "optional_type"):
-        proto = getattr(proto, proto.WhichOneof("value")).elem_type
-    if proto.WhichOneof("value") == "map_type" or info.shape.dims is None:
-        return
-    tensor = proto.sparse_tensor_type if proto.WhichOneof("value") == "sparse_tensor_type" else proto.tensor_type
-    if info.dtype is not None:
-        tensor.elem_type = ONNX_CODES[info.dtype]
-    tensor.shape.SetInParent()
-    if len(tensor.shape.dim) != len(info.shape.dims):
-        del tensor.shape.dim[:]
-        for _ in info.shape.dims:
-            tensor.shape.dim.add()
-    for dim, wanted in zip(tensor.shape.dim, info.shape.dims, strict=True):
-        set_dim(dim, wanted, names, notation)
-
-
-def dim_text(dim: Dimension, names: DimNames = NO_NAMES, notation: NotationName | None = None) -> str | None:
-    """The name or the expression of a dim; None for an unknown without a name, and for a dim that has no text.
-
-    `names` are those of unknowns, and of dims without a text: see `name_unknowns`.
-    """
-    is_name = dim.is_symbol and not dim.is_anonymous
-    return dim.name if is_name else text_with_names(dim, names, notation)
-
-
-def set_dim(
-    proto: onnx.TensorShapeProto.Dimension,
-    dim: DimSize,
-    names: DimNames = NO_NAMES,
-    notation: NotationName | None = None,
-) -> None:
-    """Write a dim: its size, its name or expression, nothing for one that has no text."""
-    if isinstance(dim, int):
-        proto.dim_value = dim
-    elif (text := dim_text(dim, names, notation)) is not None:
-        proto.dim_param = text
-    else:
-        proto.ClearField("dim_value")
-        proto.ClearField("dim_param")
+def _tensor(name: bytes, wanted: PartialTensor, node: str) -> bytes:
+    """A TensorProto with raw data. Raises ModelError for a type without a code, and for numbers that do not fit."""
+    numbers = [e for e in wanted.elements or () if isinstance(e, (int, float))]
+    data = encode_elements(wanted.dtype or "", numbers) if len(numbers) == len(wanted.elements or ()) else None
+    if data is None:
+        raise ModelError("its contents cannot be rewritten", node=node)
+    dims = b"".join([encode_number(pb.TENSOR_DIMS, int(str(d))) for d in wanted.shape])
+    kind = encode_number(pb.TENSOR_DATA_TYPE, ONNX_CODES[wanted.dtype or ""])
+    label = encode_bytes(pb.TENSOR_NAME, name) if name else b""
+    return dims + kind + label + encode_bytes(pb.TENSOR_RAW_DATA, data)

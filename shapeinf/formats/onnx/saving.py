@@ -14,14 +14,13 @@ from contextlib import contextmanager, nullcontext
 from mmap import ACCESS_READ, mmap
 from typing import BinaryIO
 
-import onnx
-
 from shapeinf.errors import LimitError, MissingDataWarning, ModelError
 from shapeinf.formats.files import ExternalData, check_path, is_same_file, replace_file
 from shapeinf.formats.onnx.external_tensors import DataFolder, ExternalTensor, external_tensors, move_tensors
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.protobuf.pieces import FilePart, Piece, piece_bytes, total_size
 from shapeinf.formats.protobuf.wire import Buffer
+from shapeinf.packages import require_package
 
 MAX_PROTOBUF = (1 << 31) - 1
 """Bytes of the largest model that protobuf reads, and so a runtime."""
@@ -116,6 +115,9 @@ def _write_pieces(file: BinaryIO, buffer: Buffer, pieces: Sequence[Piece], path:
         return
     if total_size(pieces) > MAX_PROTOBUF:
         raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
+    require_package("onnx", f"the text form {os.path.splitext(path)[1]}")
+    import onnx
+
     model = onnx.ModelProto.FromString(b"".join(map(bytes, piece_bytes(buffer, pieces))))
     try:
         file.write(onnx.serialization.registry.get(text_format).serialize_proto(model))

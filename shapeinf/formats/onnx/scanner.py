@@ -27,6 +27,7 @@ from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, field, f
 from shapeinf.formats.ranges import read_eagerly
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
+from shapeinf.packages import require_package
 
 _KINDS: dict[bytes, NodeKind] = {}
 """Node kinds by bytes of nodes (operator, attributes, domain), for all files; kinds are immutable."""
@@ -326,6 +327,7 @@ class _Scanner:
 
     def rare_attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
         """An AttributeProto of a kind that protobuf reads."""
+        require_package("onnx", "a list of graphs or tensors, or a sparse tensor,")
         import onnx
 
         from shapeinf.formats.onnx.reader import attribute_names, read_attribute
@@ -359,6 +361,7 @@ class _Scanner:
 
     def sparse_initializer(self, graph: Graph, data: bytes) -> None:
         """Read a SparseTensorProto as a constant of a graph."""
+        require_package("onnx", "a sparse tensor")
         import onnx
 
         from shapeinf.formats.onnx.tensor_protos import parse, read_sparse

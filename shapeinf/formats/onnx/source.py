@@ -14,6 +14,7 @@ from shapeinf.formats.onnx.tensors import Source
 from shapeinf.formats.protobuf.large_file import file_bytes
 from shapeinf.formats.read_files import ReadFiles, read_stream
 from shapeinf.graph import Graph
+from shapeinf.packages import require_package
 
 if TYPE_CHECKING:
     import onnx
@@ -108,7 +109,8 @@ def _is_text(head: bytes) -> bool:
 
 
 def load_text(path: str, text_format: str) -> onnx.ModelProto:
-    """The message in a file of a text form. Raises ModelError."""
+    """The message in a file of a text form. Raises ModelError, and MissingPackageError where onnx is not installed."""
+    require_package("onnx", f"the text form {os.path.splitext(path)[1]}")
     import onnx
 
     try:
@@ -126,9 +128,9 @@ def load_text(path: str, text_format: str) -> onnx.ModelProto:
 
 
 def _read_text(path: str, text_format: str) -> Graph:
+    model = load_text(path, text_format)
     from shapeinf.formats.onnx.reader import read_model
 
-    model = load_text(path, text_format)
     graph = read_model(model, ReadFiles(os.path.abspath(path)))
     graph.source = path
     return graph

@@ -11,7 +11,7 @@ from typing import Final
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx import proto_numbers as pb
-from shapeinf.formats.onnx.external_contents import external_contents
+from shapeinf.formats.onnx.external_contents import external_contents, tensor_header
 from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
 from shapeinf.formats.ranges import DeferredRange, wants_range
@@ -19,6 +19,7 @@ from shapeinf.formats.raw_data import Elements, raw_elements
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
+from shapeinf.packages import is_installed
 
 Source = bytes | LargeFile
 """What a tensor is read from."""
@@ -224,7 +225,15 @@ def _typed_elements(dtype: str | None, number: int, data: bytes) -> Elements | N
 
 
 def _rare_tensor(data: bytes) -> PartialTensor:
-    """A tensor whose type or form only onnx decodes. Raises ModelError for data that do not fit the dims."""
+    """A tensor whose type or form only onnx decodes; without onnx, it has no contents.
+
+    Raises ModelError for data that do not fit the dims.
+    """
+    if not is_installed("onnx"):
+        dtype, dims, name = tensor_header(data)
+        if any(d < 0 for d in dims):
+            raise ModelError(f"a tensor has the negative dims {dims}", node=name)
+        return PartialTensor(dtype, Shape(dims), None)
     import onnx
 
     from shapeinf.formats.onnx.tensor_protos import parse, read_tensor

@@ -37,7 +37,8 @@ def scan_type(data: bytes, depth: int = 0) -> DeclaredType | None:
     return declared
 
 
-def _decode(data: bytes, depth: int) -> DeclaredType | None:
+def type_field(data: bytes) -> tuple[int, bytes]:
+    """The number and the contents of the field of a TypeProto that has its type; 0 and nothing if it has none."""
     which = 0
     pieces: list[bytes] = []
     for number, kind, start, end in fields(data, 0, len(data)):
@@ -45,7 +46,11 @@ def _decode(data: bytes, depth: int) -> DeclaredType | None:
             if number != which:
                 which, pieces = number, []
             pieces.append(data[start:end])
-    value = b"".join(pieces)  # a message that occurs twice is the concatenation of both
+    return which, b"".join(pieces)  # a message that occurs twice is the concatenation of both
+
+
+def _decode(data: bytes, depth: int) -> DeclaredType | None:
+    which, value = type_field(data)
     if which in (pb.TYPE_TENSOR, pb.TYPE_SPARSE_TENSOR):
         return _tensor_type(value)
     if which == pb.TYPE_MAP:

@@ -9,29 +9,28 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import attrs
-import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import DimSize
-from shapeinf.expr.notations import NotationName
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import WriteOptions, check_path
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.assembly import ASSUMPTIONS, CHAINS, CONTRACT, domain_of
 from shapeinf.formats.onnx.chains import number_chains, numbered_text
 from shapeinf.formats.onnx.external_tensors import DataFolder
-from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
+from shapeinf.formats.onnx.rewriting import constant_node, initializer
 from shapeinf.formats.onnx.saving import save_model
 from shapeinf.formats.onnx.source import read_edited
+from shapeinf.formats.onnx.type_encoding import encode_type, set_value_type
 from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces, piece_bytes
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.formats.read_files import files_of, open_source
 from shapeinf.formats.registry import Target
 from shapeinf.formats.unknown_names import NO_NAMES, AxisNames, DimNames, name_unknowns
 from shapeinf.graph import Graph, Node, subgraphs
-from shapeinf.lattice.dtypes import ONNX_CODES
 
 _WORD = re.compile(r"[^\W\d]\w*")
 """A name of an axis, and the names in an expression."""
@@ -68,10 +67,10 @@ def annotated_bytes(graph: Graph, annotation: Annotation, options: WriteOptions)
 def _source_bytes(graph: Graph) -> Iterator[Buffer]:
     """The model that a graph was read from, in binary form."""
     model = graph.model
-    if isinstance(model, onnx.ModelProto):
-        yield _serialize(model)
-    elif isinstance(model, bytes):
+    if isinstance(model, bytes):
         yield model
+    elif hasattr(model, "SerializeToString"):  # a ModelProto
+        yield _serialize(model)
     elif graph.source is not None:
         with open_source(graph) as buffer:
             yield buffer
@@ -79,7 +78,8 @@ def _source_bytes(graph: Graph) -> Iterator[Buffer]:
         raise ModelError("the graph was not read from an ONNX model: there is nothing to annotate")
 
 
-def _serialize(model: onnx.ModelProto) -> bytes:
+def _serialize(model: Any) -> bytes:
+    """The bytes of a ModelProto."""
     try:
         return bytes(model.SerializeToString())
     except ValueError as error:
@@ -291,9 +291,7 @@ class _Writer:
                 return None
         if info is None:
             return None
-        value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
-        set_type(value.type, info, names, self.notation)
-        return [encode_bytes(pb.GRAPH_INPUT, bytes(value.SerializeToString()))]
+        return [encode_bytes(pb.GRAPH_INPUT, set_value_type(self.buffer[pos:end], info, names, self.notation))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info], names: AxisNames) -> list[Piece]:
         """A graph output with its inferred type; unknown parts and names of axes stay as they were."""
@@ -359,31 +357,3 @@ def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[in
 def _declared_dims(graph: Graph, name: str) -> Sequence[int | str | None]:
     declared = graph.declared.get(name)
     return () if declared is None else declared.dims or ()
-
-
-def encode_type(
-    info: Info, axes: Mapping[int, str] = NO_NAMES, names: DimNames = NO_NAMES, notation: NotationName | None = None
-) -> bytes:
-    """The bytes of the TypeProto of a value of known element type, with these names of `axes` and of unknowns.
-
-    The items of a sequence may differ in an unknown: there it has no name.
-    """
-    names = names if info.kind == "tensor" else NO_NAMES
-    proto = inner = onnx.TypeProto()
-    for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):
-        if kind == "sequence":
-            inner = inner.sequence_type.elem_type
-        elif kind == "optional":
-            inner = inner.optional_type.elem_type
-        else:
-            inner.map_type.key_type = ONNX_CODES[kind[4:-1]]
-            inner = inner.map_type.value_type
-    tensor = inner.tensor_type
-    tensor.elem_type = ONNX_CODES[info.dtype or ""]
-    if info.shape.dims is not None:
-        tensor.shape.SetInParent()
-        for axis, d in enumerate(info.shape.dims):
-            set_dim(tensor.shape.dim.add(), d, names, notation)
-            if axis in axes:
-                tensor.shape.dim[axis].dim_param = axes[axis]
-    return bytes(proto.SerializeToString())

@@ -16,7 +16,7 @@ from shapeinf.formats.files import open_regular
 from shapeinf.formats.raw_data import raw_elements
 from shapeinf.formats.read_files import ReadFiles
 from shapeinf.graph import Graph
-from shapeinf.lattice import PartialTensor, numpy_dtype
+from shapeinf.lattice import PartialTensor, has_numpy_type, numpy_dtype
 from shapeinf.lattice.dtypes import WITHOUT_NUMPY_TYPE, element_bits
 
 MAX_MEMBERS = 1 << 20
@@ -72,6 +72,8 @@ class Weights:
         plain = raw_elements(declared.dtype, data)
         if plain is not None:
             return PartialTensor(declared.dtype, declared.shape, plain)
+        if declared.dtype is not None and not has_numpy_type(declared.dtype):
+            return declared
         import numpy as np
 
         dtype = numpy_dtype(declared.dtype)

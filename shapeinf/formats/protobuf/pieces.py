@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.formats.files import open_regular
 from shapeinf.formats.protobuf.large_file import LargeFile, read_range
-from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, encode_tag, encode_varint, fields
 
 
 @attrs.frozen
@@ -68,6 +68,11 @@ def message_pieces(number: int, pieces: Sequence[Piece]) -> list[Piece]:
 def encode_bytes(number: int, payload: bytes) -> bytes:
     """A field of bytes, of a string or of a message."""
     return encode_tag(number, BYTES) + encode_varint(len(payload)) + payload
+
+
+def encode_number(number: int, value: int) -> bytes:
+    """A field of an integer or an enumeration; a negative number has 64 bits."""
+    return encode_tag(number, VARINT) + encode_varint(value & 0xFFFF_FFFF_FFFF_FFFF)
 
 
 def piece_bytes(buffer: Buffer, pieces: Sequence[Piece]) -> Iterator[bytes | memoryview]:

@@ -28,7 +28,7 @@ from shapeinf.formats.protobuf.wire import (
 from shapeinf.formats.ranges import MAX_EAGER_BYTES, wants_range
 from shapeinf.formats.raw_data import raw_elements
 from shapeinf.formats.tf.types import dtype_name
-from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, element_bits, numpy_dtype
+from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, element_bits, has_numpy_type, numpy_dtype
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 
 if TYPE_CHECKING:
@@ -191,8 +191,11 @@ def _check_content(dtype: str, dims: Sequence[int], length: int) -> None:
 
 
 def _storage_dtype(dtype: str) -> np.dtype[np.generic] | None:
-    """The numpy type of the elements of raw data, little endian; None for strings, handles and quantized numbers."""
-    if KINDS[dtype] in ("string", "handle", "quantized"):
+    """The numpy type of the elements of raw data, little endian.
+
+    None for strings, handles and quantized numbers, and for a type of ml_dtypes where that is not installed.
+    """
+    if KINDS[dtype] in ("string", "handle", "quantized") or not has_numpy_type(dtype):
         return None
     kind = numpy_dtype(dtype)
     assert kind is not None
@@ -243,7 +246,7 @@ def _elements(dtype: str, dims: Sequence[int], values: _Values) -> list[Element]
     if values.content is not None:
         return decode_content(dtype, dims, values.buffer[slice(*values.content)])
     count, reader = prod(dims), _READERS.get(KINDS[dtype])
-    if reader is None:
+    if reader is None or (KINDS[dtype] == "float" and dtype not in _LISTS and not has_numpy_type(dtype)):
         return None
     listed = reader(dtype, values)[:count]
     last = listed[-1] if listed else _ZEROS.get(KINDS[dtype], 0)

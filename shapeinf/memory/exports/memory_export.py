@@ -68,8 +68,8 @@ class MemoryExport:
         """The other symbols of sizes and shapes, in the order of the buffers."""
         known = set(self.dims)
         symbols: dict[Dimension, None] = {}
-        for buffer in self.timeline.buffers:
-            for d in (buffer.size, *(buffer.shape.dims or ())):
+        for size, dims in dict.fromkeys([(buffer.size, buffer.shape.dims) for buffer in self.timeline.buffers]):
+            for d in (size, *(dims or ())):
                 form = 0 if d is None else canonical_form(self.store, d)
                 if isinstance(form, Dimension):
                     symbols.update(dict.fromkeys(sorted(form.symbols() - known - symbols.keys(), key=str)))

@@ -9,7 +9,7 @@ from typing import Any
 from shapeinf.csv_text import csv_text as format_csv
 from shapeinf.errors import BindingError, MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dimension, DimSize
-from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
+from shapeinf.expr.exact_runs import INT64_MAX, run_exactly
 from shapeinf.expr.straight_line import lower
 from shapeinf.formats.files import replace_file
 from shapeinf.memory.exports.memory_export import MemoryExport

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Buffer, ProgramPoint
-from shapeinf.solver.budget import cut_text
+from shapeinf.solver.budget import NEEDS_ISL, cut_text
 from shapeinf.solver.upper_bounds import UpperBound
 from shapeinf.texts import object_text, qualify
 
@@ -94,6 +94,7 @@ class Largest:
         proven: no larger size fits; False where the bound over the other dims, or of a buffer, may be too large.
         at_least: buffers of unknown size are not counted, so that even this size may not fit.
         cut: the work budget was reached; a larger size may fit.
+        needs_isl: isl, which is not installed, may prove that a larger size fits, or that none does.
     """
 
     name: str
@@ -104,10 +105,12 @@ class Largest:
     proven: bool = True
     at_least: bool = False
     cut: bool = False
+    needs_isl: bool = False
 
     def __str__(self) -> str:
         """One line."""
-        reached = f" ({cut_text(REMEDY)})" if self.cut else ""
+        notes = [cut_text(REMEDY)] * self.cut + [NEEDS_ISL] * self.needs_isl
+        reached = f" ({'; '.join(notes)})" if notes else ""
         caveat = " (without the buffers of unknown size)" if self.at_least else ""
         if self.unlimited:
             return f"every size of {self.name} fits into {self.limit} bytes{caveat}"

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import inf
 
-import numpy as np
-
 from shapeinf.errors import Contradiction, LimitError, MissingSizeError, Source
 from shapeinf.expr import Dimension, DimSize, evaluate, substitute
 from shapeinf.lattice import ShapeStore
@@ -21,7 +19,7 @@ from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.regions import values_along
 from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import parse_bytes, too_long
-from shapeinf.solver.budget import Budget
+from shapeinf.solver.budget import NEEDS_ISL, Budget
 from shapeinf.solver.long_dims import canonical_form, map_terms
 from shapeinf.solver.monotonicity import is_monotone_in
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges, upper_bound
@@ -66,8 +64,9 @@ class LargestSearch:
         return self._search_sizes(limit)
 
     def _result(self, limit: int, value: int | None, size: int | None = None, proven: bool = True) -> Largest:
-        cut = self.work.cut
-        return Largest(self.name, value, limit, size, proven=proven and not cut, at_least=self.at_least, cut=cut)
+        cut, needs_isl = self.work.cut, self.work.needs_isl
+        proven = proven and not cut and not needs_isl
+        return Largest(self.name, value, limit, size, False, proven, self.at_least, cut, needs_isl)
 
     # -- where the peak is monotone ----------------------------------------------------------------------------------
 
@@ -139,6 +138,8 @@ class LargestSearch:
 
     def _search_values(self, limit: int) -> Largest:
         """Evaluate all sizes at once, where no other dim is open."""
+        import numpy as np  # a bisection does not need numpy, which takes long to import
+
         high = self._last_size()
         if high < self.low:
             return self._result(limit, None)
@@ -154,7 +155,8 @@ class LargestSearch:
     def _last_size(self) -> int:
         high = self.high if self.high is not None else upper_bound(self.store, self.symbol, budget=self.work).value
         if high is None:
-            raise MissingSizeError([self.name], "specify a range: the peak is not monotone in it")
+            more = f"; {NEEDS_ISL}" if self.work.needs_isl else ""
+            raise MissingSizeError([self.name], f"specify a range: the peak is not monotone in it{more}")
         return high
 
     def _search_sizes(self, limit: int) -> Largest:
@@ -213,7 +215,7 @@ class LargestSearch:
 
         if holds_at(self.store, {self.symbol.name: value}):
             return True
-        legal = possible_values(self.store, self.symbol, value, value, self.work)
+        legal = possible_values(self.store, self.symbol, [value], self.work)
         return None if legal is None else bool(legal)
 
     def _descending_legal_sizes(self, top: int) -> Iterator[int]:
@@ -227,7 +229,7 @@ class LargestSearch:
             if top < self.low:
                 return
             start = max(self.low, top - WINDOW + 1)
-            legal = possible_values(self.store, self.symbol, start, top, self.work)
+            legal = possible_values(self.store, self.symbol, range(start, top + 1), self.work)
             yield from self._legal_by_propagation(start, top) if legal is None else reversed(legal)
             if self.work.cut:
                 return

@@ -223,6 +223,7 @@ class Peak:
             self._query.attaining_sizes(ranges, best, store),
             tuple(map(self._query.label, best.unbounded)),
             best.cut,
+            best.needs_isl,
             point=self.timeline.points[self.terms[index].points[0]] if self.terms else None,
             at_least=self.at_least,
             at_most=self.at_most,

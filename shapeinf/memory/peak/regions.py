@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from shapeinf.errors import LimitError, MissingSizeError, ShapeInferenceError
 from shapeinf.expr import Dimension, DimSize
-from shapeinf.expr.many_bindings import Values, run, run_exactly
+from shapeinf.expr.exact_runs import run_exactly
 from shapeinf.expr.straight_line import StraightLine, lower
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Region
@@ -19,6 +17,12 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_dims import canonical_form
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from shapeinf.expr.many_bindings import Values
 
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22
@@ -37,6 +41,8 @@ def regions_of(
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
+    import numpy as np  # the peak at one binding does not need numpy, which takes long to import
+
     dims = [univariate(canonical_form(store, term.size), symbol, query) for term in terms]
     parts = [np.argmax(values, axis=0) for values in values_along(dims, symbol, low, bounds.hi, budget)]
     winners = np.concatenate(parts)
@@ -66,6 +72,10 @@ def values_along(
 
     Raises LimitError for too many.
     """
+    import numpy as np
+
+    from shapeinf.expr.many_bindings import run
+
     count = high - low + 1
     program = lower(dims)
     steps = count * len(program.instructions) // NUMBERS_PER_STEP
@@ -85,6 +95,8 @@ def _exact(
     evaluated: Values, program: StraightLine, sizes: npt.NDArray[np.int64], budget: Budget
 ) -> npt.NDArray[np.object_]:
     """Compute the values that do not fit 64 bits again, as Python ints. Raises LimitError for too many."""
+    import numpy as np
+
     matrix = evaluated.matrix.astype(object)
     wide = np.flatnonzero(np.logical_or.reduce(list(evaluated.overflow.values())))
     if not budget.take(len(wide) * len(program.instructions)):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
 from shapeinf.errors import LimitError
-from shapeinf.expr import Dimension, DimSize, Scope
-from shapeinf.expr.dimension import Monomial, terms_of
+from shapeinf.expr import Dimension, DimSize
+from shapeinf.expr.dimension import Monomial, Terms, terms_of
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Timeline
@@ -68,19 +68,28 @@ def count_buffers(
 ) -> CountedBuffers:
     """The bytes of buffers, with symbols that are not bindable eliminated."""
     elimination = Elimination(store, bindable, budget)
+    known: dict[DimSize | None, tuple[DimSize | None, bool]] = {None: (None, False)}
     upper: list[DimSize] = []
     bounded: list[str] = []
     unbounded: list[Unbounded] = []
     for buffer in buffers:
-        size = None if buffer.size is None else elimination.upper(buffer.size)
+        if buffer.size not in known:
+            known[buffer.size] = _eliminate(buffer.size or 0, elimination)
+        size, is_retained = known[buffer.size]
         if size is None:
             unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, elimination)))
             low = 0 if buffer.size is None else elimination.lower(buffer.size)
             size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
-        elif buffer.is_bound or not elimination.is_retained(canonical_form(store, buffer.size or 0)):
+        elif buffer.is_bound or not is_retained:
             bounded.append(buffer.name)
         upper.append(size)
     return CountedBuffers(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
+
+
+def _eliminate(size: DimSize, elimination: Elimination) -> tuple[DimSize | None, bool]:
+    """The upper bound of a size, and whether the size has no symbol to eliminate."""
+    upper = elimination.upper(size)
+    return upper, upper is not None and elimination.is_retained(canonical_form(elimination.store, size))
 
 
 def why_unbounded(buffer: Buffer, elimination: Elimination) -> str:
@@ -101,23 +110,25 @@ def totals(timeline: Timeline, sizes: CountedBuffers, store: ShapeStore) -> dict
     A point is omitted where the next one only adds buffers, since the next total is no smaller.
     """
     changes = _changes(timeline, sizes)
+    terms = {size: terms_of(store.scope, size) for size in dict.fromkeys(sizes.upper)}
+    positive = {size for size in terms if not is_long(size) and store.bounds(size)[0] >= 0}
     running: dict[Monomial, int] = {}
-    points_of: dict[DimSize, list[int]] = {}
+    points_of: dict[frozenset[tuple[Monomial, int]], list[int]] = {}
     work = 0
-    total: DimSize | None = 0
+    total: frozenset[tuple[Monomial, int]] | None = frozenset()
     for point, changed in enumerate(changes):
         for size, sign in changed:
-            _add(running, store.scope, size, sign)
+            _add(running, terms[size], sign)
         total = None if changed else total
-        if point + 1 < len(changes) and _only_grows(changes[point + 1], store):
+        if point + 1 < len(changes) and _only_grows(changes[point + 1], positive):
             continue
         if total is None:
             work += len(running)
             if work > MAX_WORK:
                 raise LimitError("the sizes of its tensors are too many distinct expressions for a symbolic peak")
-            total = store.scope.make(running)
+            total = frozenset(running.items())
         points_of.setdefault(total, []).append(point)
-    return points_of
+    return {store.scope.make(dict(total)): points for total, points in points_of.items()}
 
 
 def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[DimSize, int]]]:
@@ -133,16 +144,18 @@ def _changes(timeline: Timeline, sizes: CountedBuffers) -> list[list[tuple[DimSi
     return changes
 
 
-def _only_grows(changed: Sequence[tuple[DimSize, int]], store: ShapeStore) -> bool:
-    """Whether these changes can only make a total larger."""
-    added = [size for size, sign in changed if sign > 0 and size != 0]
-    if not added or any(sign < 0 for _, sign in changed):
-        return False
-    return all(not is_long(size) and store.bounds(size)[0] >= 0 for size in added)
+def _only_grows(changed: Sequence[tuple[DimSize, int]], positive: Collection[DimSize]) -> bool:
+    """Whether these changes can only make a total larger; `positive` are the sizes that are not negative."""
+    grows = False
+    for size, sign in changed:
+        if sign < 0 or size not in positive:
+            return False
+        grows |= size != 0
+    return grows
 
 
-def _add(running: dict[Monomial, int], scope: Scope, size: DimSize, sign: int) -> None:
-    for monomial, coefficient in terms_of(scope, size):
+def _add(running: dict[Monomial, int], terms: Terms, sign: int) -> None:
+    for monomial, coefficient in terms:
         total = running.get(monomial, 0) + sign * coefficient
         if total:
             running[monomial] = total

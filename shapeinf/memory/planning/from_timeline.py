@@ -10,7 +10,6 @@ import attrs
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import SizeQuery
-from shapeinf.memory.planning.planners import find_planner
 from shapeinf.memory.planning.problem import Plan, Problem, Request, Unplaced
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Role, Timeline
@@ -55,6 +54,8 @@ def plan(
         Contradiction: sizes that violate a constraint.
         LimitError: more bytes than fit an offset.
     """
+    from shapeinf.memory.planning.planners import find_planner  # with numpy, which takes long to import
+
     solve, budget = find_planner(planner), Budget(work)
     requests, unplaced = [], []
     for buffer, need in required_bytes(timeline, store, sizes, roles, labels, budget):

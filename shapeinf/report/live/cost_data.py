@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from shapeinf.cost import Cost
-from shapeinf.cost.records import FIELDS, Amounts
-from shapeinf.expr import Dimension
+from shapeinf.cost.records import values_of
+from shapeinf.expr import Dimension, DimSize
 from shapeinf.report.live.amounts import AmountTable
 from shapeinf.report.live.names import Numbers, TextTable
 from shapeinf.solver.long_dims import canonical_form
@@ -15,7 +17,7 @@ from shapeinf.solver.long_dims import canonical_form
 
 def cost_symbols(cost: Cost) -> list[Dimension]:
     """All symbols in the costs of nodes, such as the trip count of a loop."""
-    amounts = dict.fromkeys([getattr(node, field) for node in cost.nodes for field in FIELDS])
+    amounts = dict.fromkeys(itertools.chain.from_iterable(dict.fromkeys(map(values_of, cost.nodes))))
     amounts.update(dict.fromkeys(item.parameters for item in cost.uncounted))
     symbols: dict[Dimension, None] = {}
     for amount in amounts:
@@ -33,13 +35,19 @@ class CostData:
         self.cost = cost
         self._amounts = amounts
         self._rows = Numbers()
-        self._numbers = [self._row(node, node.bounded) for node in cost.nodes]
+        self._numbers = self._number_nodes()
         self._by_name = dict(zip((node.name for node in cost.nodes), range(len(cost.nodes)), strict=True))
         repeated = Counter(node.name for node in cost.nodes)
         self._ambiguous = {name for name, count in repeated.items() if count > 1}
 
-    def _row(self, amounts: Amounts, bounded: bool) -> int:
-        numbers = (self._amounts.number(self._amounts.dim(getattr(amounts, field))) for field in FIELDS)
+    def _number_nodes(self) -> list[int]:
+        """The number of the cost of each node."""
+        distinct = [(values_of(node), node.bounded) for node in self.cost.nodes]
+        numbers = {cost: self._row(*cost) for cost in dict.fromkeys(distinct)}
+        return [numbers[cost] for cost in distinct]
+
+    def _row(self, amounts: Iterable[DimSize], bounded: bool) -> int:
+        numbers = (self._amounts.number(self._amounts.dim(amount)) for amount in amounts)
         return self._rows[(*numbers, int(bounded))]
 
     @property

@@ -184,23 +184,34 @@ class LiveData:
             key: [] for key in ("name", "type", "shape", "value", "bytes", "op", "role", "node")
         }
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
-        sizes: dict[tuple[tuple[int, ...] | None, str | None], int] = {}
+        known: dict[int, tuple[int, int, int, int]] = {}  # tensors of one type share a record
         for name, info in self.source.result.tensors.items():
-            dims = rows.get(name)
             source = sources.get(name)
             constant = name in graph.constants or source is None
             role = 3 if constant else 0 if name in inputs else 1 if name in outputs else 2
+            numbers = known.get(id(info))
+            if numbers is None:
+                numbers = known[id(info)] = self._type_numbers(info, rows.get(name), types, shapes)
             columns["name"].append(texts[name])
-            columns["type"].append(types[_element_type(info)])
-            columns["shape"].append(-1 if dims is None else shapes[dims])
-            columns["value"].append(types[shorten_text(info.value_text, MAX_FORMULA)])
-            if (dims, info.dtype) not in sizes:
-                sizes[dims, info.dtype] = self._number(self._bytes(dims, info.dtype))
-            columns["bytes"].append(sizes[dims, info.dtype])
+            for key, number in zip(("type", "shape", "value", "bytes"), numbers, strict=True):
+                columns[key].append(number)
             columns["op"].append(types[source.op if source is not None and source.node else ""])
             columns["role"].append(role)
             columns["node"].append(self.cost.node(source.node) if source is not None and source.node else -1)
         return columns
+
+    def _type_numbers(
+        self, info: TensorInfo, dims: tuple[int, ...] | None, types: Numbers, shapes: Numbers
+    ) -> tuple[int, int, int, int]:
+        """The numbers of a type, its shape, its contents and its bytes."""
+        kind = types[_element_type(info)]
+        shape = -1 if dims is None else shapes[dims]
+        return (
+            kind,
+            shape,
+            types[shorten_text(info.value_text, MAX_FORMULA)],
+            self._number(self._bytes(dims, info.dtype)),
+        )
 
     def _number(self, amount: Amount) -> int:
         return self.amounts.number(amount)
@@ -244,10 +255,11 @@ class LiveData:
         apart = _UncountedBytes(self.amounts)
         amounts: dict[tuple[DimSize | None, DimSize, bool], Amount] = {}
         numbers: dict[tuple[str | None, Shape], int] = {}
+        planned = self.source.memory.planned
         for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
             key = buffer.size, upper, buffer.is_bound
             amount = amounts[key] = amounts.get(key) or self._amount(buffer, upper)
-            if buffer.role not in self.source.memory.planned:
+            if buffer.role not in planned:
                 apart.add(buffer, amount)
                 continue
             birth, death = max(buffer.birth, 0), min(buffer.death, len(points))

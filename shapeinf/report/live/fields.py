@@ -118,7 +118,7 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
     'all of 1..9'
     """
     legal, count = _solve(contract, field, TRIED_ALONE), TRIED_ALONE
-    if legal is not None and legal.engine == "isl":
+    if legal is not None and legal.engine == "solved":
         more = _solve(contract, field, TRIED)
         legal, count = (legal, count) if more is None else (more, TRIED)
     if legal is None:
@@ -169,7 +169,7 @@ def choose_sizes(
     tried: set[tuple[int, ...]] = set()
     for binding in _candidates(binder, fields, set(leading), user):
         candidate, key = sizes_of(binding), tuple(binding.values())
-        if key in tried or not binder.bind(candidate, {}).valid.all():
+        if key in tried or binder.violations(candidate):
             continue
         tried.add(key)
         answer = check(candidate)
@@ -183,7 +183,7 @@ def choose_sizes(
         return open_answer
     binding = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
     if fields.keys() <= user.keys() and not tried:
-        raise binder.bind(sizes_of(binding), {}).errors[0]
+        raise binder.violations(sizes_of(binding))[0]
     return sizes_of(binding), check(sizes_of(binding))
 
 

@@ -57,4 +57,8 @@ class Numbers(dict[Any, int]):
 
 def _shared_start(a: str, b: str) -> int:
     """The number of characters that two texts share at the start."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    shared, end = 0, min(len(a), len(b))
+    while shared < end:  # names of one module share much
+        middle = (shared + end + 1) // 2
+        shared, end = (middle, end) if a.startswith(b[shared:middle], shared) else (shared, middle - 1)
+    return shared

@@ -24,6 +24,7 @@ class Page {
     byId("reset").disabled = !this.fields.length;
     document.body.classList.add("live");
     this.update();
+    this.embedding = new Embedding(this.table);
   }
 
   /** Evaluate once for all changes before the next frame. */

@@ -24,7 +24,17 @@ from shapeinf.report.live.names import MAX_NAME
 from shapeinf.report.runtime_report import arena_record
 from shapeinf.texts import format_bytes, shorten_text
 
-SCRIPTS = ("program.js", "format.js", "dom.js", "fields.js", "memory.js", "cost.js", "table.js", "page.js")
+SCRIPTS = (
+    "program.js",
+    "format.js",
+    "dom.js",
+    "fields.js",
+    "memory.js",
+    "cost.js",
+    "table.js",
+    "embedding.js",
+    "page.js",
+)
 """The scripts that are the same for all models, in their order in the page."""
 
 MAX_ROWS = 300
@@ -58,7 +68,7 @@ def render_page(report: StaticReport) -> str:
     """The page as text."""
     data, evaluation = report.data.tables()
     script = "\n".join([evaluation, *map(read_asset, SCRIPTS)])
-    style = read_asset("page.css")
+    style = read_style()
     sections = (_requirements(report.data), _diagnostics(report.diagnostics), _unknowns(report.unknowns))
     return Template(read_asset("page.html")).substitute(
         policy=_policy(script, style),
@@ -105,11 +115,16 @@ def read_asset(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
+def read_style() -> str:
+    """The style of every report."""
+    return read_asset("colors.css") + read_asset("page.css")
+
+
 def _policy(script: str, style: str) -> str:
     """Only this script and this style; nothing from a network."""
     return (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 

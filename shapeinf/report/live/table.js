@@ -31,6 +31,9 @@ class TensorTable {
     this.searched = this.tensors.name.map((_, i) => this.searchText(i));
     this.sorted = { key: "order", down: false };
     this.active = 0;
+    /** Called with the active row, -1 for none.
+     * @type {(row: number) => void} */
+    this.onDetail = () => {};
     this.rows = this.tensors.name.map((_, i) => i);
     this.listen();
     this.select();
@@ -149,6 +152,14 @@ class TensorTable {
     return `[${dims.join(", ")}]`;
   }
 
+  /** The formulas of the dims of a tensor; null where its rank is unknown.
+   * @param {number} row
+   * @returns {string[] | null} */
+  dimsOf(row) {
+    const shape = this.tensors.shape[row];
+    return shape < 0 ? null : this.shapes[shape].map((/** @type {number} */ dim) => this.dims[dim][0]);
+  }
+
   get rowHeight() {
     return parseFloat(getComputedStyle(this.view).getPropertyValue("--row"));
   }
@@ -205,6 +216,7 @@ class TensorTable {
   showDetail() {
     const i = this.rows[this.active];
     const detail = byId("detail");
+    this.onDetail(i ?? -1);
     if (i === undefined) {
       setText(detail, "No tensor matches.");
       return;

@@ -21,7 +21,7 @@ class Solver:
     def solve(self, name: str, values: Iterable[int], *, work: int) -> LegalSizes:
         sizes: Sequence[int] = list(values)
         if sizes[-1] <= self.solved:
-            return LegalSizes(name, tuple(size for size in sizes if size % 2 == 0), "isl")
+            return LegalSizes(name, tuple(size for size in sizes if size % 2 == 0), "solved")
         tried = [size for size in sizes if size <= self.tried]
         return LegalSizes(name, tuple(s for s in tried if s % 2 == 0), "evaluation", tuple(sizes[len(tried) :]))
 

@@ -22,7 +22,7 @@ from shapeinf.errors import IllegalSizeError
 from shapeinf.html import script_json
 from shapeinf.report import live
 from shapeinf.report.live import render_report, save_report
-from shapeinf.report.live.page import read_asset
+from shapeinf.report.live.page import read_style
 
 HOSTILE = [
     "</script><img src=x onerror=window.hacked=1>",
@@ -144,9 +144,7 @@ def contrast(a: str, b: str) -> float:
 
 
 def schemes() -> dict[str, dict[str, str]]:
-    blocks = [
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in read_asset("page.css").split(":root {")
-    ]
+    blocks = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in read_style().split(":root {")]
     light, dark = blocks[1], blocks[2]
     return {"light": light, "dark": {**light, **dark}}
 
@@ -165,7 +163,7 @@ def test_texts_have_enough_contrast(scheme: str) -> None:
 
 
 def test_every_color_is_a_variable() -> None:
-    rules = re.sub(r":root \{.*?\}", "", read_asset("page.css"), flags=re.DOTALL)
+    rules = re.sub(r":root \{.*?\}", "", read_style(), flags=re.DOTALL)
     assert not re.findall(r"#[0-9a-f]{3,8}\b(?=[;\s])", rules)
 
 

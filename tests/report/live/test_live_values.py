@@ -18,7 +18,7 @@ from shapeinf.codegen.shape_module import read_asset
 from shapeinf.cost.records import FIELDS, Amounts
 from shapeinf.errors import IllegalSizeError, NoSizeError
 from shapeinf.expr import Scope, evaluate
-from shapeinf.expr.many_bindings import MAX_BITS, run_exactly
+from shapeinf.expr.exact_runs import MAX_BITS, run_exactly
 from shapeinf.expr.straight_line import Lowering
 from shapeinf.report.live import save_report
 from shapeinf.report.live.data import LiveData, LiveSource

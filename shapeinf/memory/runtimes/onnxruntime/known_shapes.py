@@ -2,7 +2,7 @@
 
 A session merges declarations with an inference that visits each node once, reads the contents of initializers only,
 and names no unknown dim. For the operators of the onnx package that is `onnx.shape_inference`; the rules of shapeinf,
-applied to one node at a time, serve the other operators, and all of them where onnx is not installed.
+applied to one node at a time, serve the other operators, and all of them where onnx does not read the model.
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from shapeinf.formats.read_files import files_of, open_source
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape, PlannerType
+from shapeinf.packages import require_package
 
 if TYPE_CHECKING:
     import onnx
@@ -24,10 +24,10 @@ MAX_CONTENTS = 1 << 13
 def inferred_model(graph: Graph) -> onnx.ModelProto | None:
     """The model of a graph, with the shapes that the onnx package infers where nodes have bodies.
 
-    None where onnx is not installed, or the model cannot be read with it.
+    None where the model cannot be read with onnx. Raises MissingPackageError where onnx is not installed: without what
+    onnx infers, a session would seem to know more shapes than it does, and to need less memory.
     """
-    if find_spec("onnx") is None:
-        return None
+    require_package("onnx", "the memory of onnxruntime")
     model = _read_model(graph)
     if model is None:
         return None

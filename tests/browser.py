@@ -1,4 +1,4 @@
-"""A headless browser, and node: the two places where the scripts of a page run. Tests skip where they are absent."""
+"""Fixtures: a headless browser, and node, the two places where the scripts of a page run. Tests skip without them."""
 
 from __future__ import annotations
 
@@ -48,14 +48,28 @@ class Browser:
 
     driver: Any
 
-    def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
-        """Open a file in a window of this size."""
+    def open(self, path: Path, **window: Any) -> None:
+        """Open a file in a window, whose properties are those of `resize`."""
+        self.open_address(path.as_uri(), **window)
+
+    def open_address(self, address: str, **window: Any) -> None:
+        """Open a page of a server."""
+        self.resize(**window)
+        self.driver.get_log("browser")
+        self.driver.get(address)
+
+    def resize(self, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+        """Set the size of the window, and its colors."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        self.driver.get_log("browser")
-        self.driver.get(path.as_uri())
+
+    def press(self, keys: str) -> None:
+        """Press keys in the element that has the focus."""
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(keys).perform()
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value that a script returns."""

@@ -1,0 +1,85 @@
+"""What follows an inference: memory, cost, plan, checks, summary and page of large models, in multiples of it.
+
+    python tools/bench/questions.py models/deep/*.onnx [--repeats 5] [--save-figures]
+
+All run in one process, in turns, each question on the result of a new inference; the least CPU time of several
+runs, since full collections of garbage fall into some of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+# Not the folder of this file, whose modules have the names of packages, but the one above.
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from bench.figures import Row, save  # noqa: E402
+
+from shapeinf import Result, infer_shapes  # noqa: E402
+from shapeinf.checks import check  # noqa: E402
+from shapeinf.compilation import build_name  # noqa: E402
+from shapeinf.report.live import render_report  # noqa: E402
+from shapeinf.report.summary import summarize  # noqa: E402
+
+SIZE = 8
+"""The size of every dim, where a question needs sizes."""
+
+
+def sizes(result: Result) -> dict[str, int]:
+    """A size for each dim of the inputs."""
+    return dict.fromkeys(result.memory().labels.values(), SIZE)
+
+
+QUESTIONS: dict[str, Callable[[Result], object]] = {
+    "memory": lambda result: result.memory(),
+    "memory and peak": lambda result: str(result.memory().peak),
+    "cost": lambda result: result.cost().total,
+    "contract": lambda result: str(result.contract),
+    "plan": lambda result: result.memory().plan(sizes(result)),
+    "check": check,
+    "summary": summarize,
+    "page": render_report,
+}
+
+
+def measure(path: Path, repeats: int) -> Row:
+    """The least seconds of the inference of a model, and of each question about a new result; prints a line."""
+    times: dict[str, list[float]] = {}
+    for turn in range(repeats + 1):
+        for name, question in QUESTIONS.items():
+            gc.collect()
+            start = time.process_time()
+            result = infer_shapes(path)
+            middle = time.process_time()
+            question(result)
+            end = time.process_time()
+            if turn:  # the first one imports what the questions need
+                times.setdefault("inference", []).append(middle - start)
+                times.setdefault(name, []).append(end - middle)
+    seconds = {name: round(min(runs), 4) for name, runs in times.items()}
+    nodes = len(infer_shapes(path).graph.nodes)
+    ratios = [f"{name} {seconds[name] / seconds['inference']:.1f}x" for name in QUESTIONS]
+    print(f"{path.stem:20} {seconds['inference'] * 1e3:6.0f} ms  {', '.join(ratios)}")
+    return {"name": path.stem, "nodes": nodes, "seconds": seconds}
+
+
+def main() -> None:
+    """Print one line per model."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
+    parser.add_argument("--save-figures", action="store_true", help="write to docs/figures.json")
+    options = parser.parse_args()
+    rows = [measure(path, options.repeats) for path in options.models]
+    if options.save_figures:
+        save(f"questions, {build_name()}", sorted(rows, key=lambda row: -row["nodes"]))
+
+
+if __name__ == "__main__":
+    main()
