@@ -27,7 +27,7 @@ C155 = register_code(
     "C155",
     ("warning", "note"),
     "an axis of an input that cannot be resized",
-    "All other sizes that were tried fail at the node. A note where the weights have the size, as that of channels.",
+    "All other sizes that were tried fail at the node. A note where the weights have the size, as for channels.",
 )
 C156 = register_code(
     "C156",
