@@ -206,8 +206,9 @@ def operand_text(type_: Type) -> str:
     >>> operand_text(PartialTensor("float32", Shape((2,)), (0.5, -0.25)))
     'float32[2]'
     """
-    elements = type_.elements if isinstance(type_, PartialTensor) else None
-    if elements is None or (type_.dtype in _INTEGERS and len(elements) <= MAX_PRINTED):
+    if not isinstance(type_, PartialTensor) or type_.elements is None:
+        return repr(type_)
+    if type_.dtype in _INTEGERS and len(type_.elements) <= MAX_PRINTED:
         return repr(type_)
     return f"{type_.dtype or '?'}{type_.shape}"
 

@@ -212,7 +212,7 @@ def test_the_report_has_the_plain_peak_too(
 def test_arenas_of_tensorflow_lite(tmp_path: Path) -> None:
     path = str(dense(tmp_path))
     unbound = CliRunner().invoke(main, ["memory", path, "--runtime", "litert"])
-    assert "arena        decided by sizes: specify those of x.shape[0] with --bind" in unbound.output
+    assert "arena        depends on sizes: specify x.shape[0] with --bind" in unbound.output
     bound = ["--bind", "x.shape[0]=3"]
     lines = CliRunner().invoke(main, ["memory", path, "--runtime", "litert", *bound]).output
     assert "arena        704 bytes by litert, at multiples of 64" in lines and "704 bytes after allocation" in lines
