@@ -198,7 +198,7 @@ class PartialTensor(TensorType):
         return ", ".join(texts + more)
 
 
-def operand_text(type_: Type) -> str:
+def operand_text(type_: Type | None) -> str:
     """The text of an operand in a diagnostic: with its contents only where they are few integers, not weights.
 
     >>> operand_text(PartialTensor("int64", Shape((2,)), (1, -1)))
