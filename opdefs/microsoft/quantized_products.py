@@ -162,11 +162,13 @@ def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value, *, blk
     """
     (packed,) = c.require_rank(b, 1, "B")
     c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must have 2 elements")
-    inner, outer = known_dims(b_shape) or (None, None)
-    if inner is not None and outer is not None:
-        size = outer * ceildiv(inner, 32) * (20 if blk_quant_type == 0 else 21)
-        c.merge(packed, size, "B must have the bytes of all blocks")
-    return project(c, a, a[-1] if inner is None else inner, c.fresh("columns") if outer is None else outer)
+    rows, columns = known_dims(b_shape) or (a[-1], None)
+    column = ceildiv(rows, 32) * (20 if blk_quant_type == 0 else 21)
+    if columns is None:
+        columns = packed // column if isinstance(column, int) and column else c.fresh("columns")
+    if isinstance(column, int):
+        c.merge(packed, columns * column, "B must have the bytes of all blocks")
+    return project(c, a, rows, columns)
 
 
 @onnx("MatMulBlockQuantizedFp8Weight", domain=MS)
