@@ -162,7 +162,8 @@ def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value, *, blk
     """
     (packed,) = c.require_rank(b, 1, "B")
     c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must have 2 elements")
-    rows, columns = known_dims(b_shape) or (a[-1], None)
+    rows, columns = known_dims(b_shape) or (None, None)
+    rows = a[-1] if rows is None else rows
     column = ceildiv(rows, 32) * (20 if blk_quant_type == 0 else 21)
     if columns is None:
         columns = packed // column if isinstance(column, int) and column else c.fresh("columns")
