@@ -170,7 +170,7 @@ class FirstHour:
 
     def use_plugin(self) -> None:
         """Install the template of a package with operators, and run its own tests."""
-        self.pip("install", "pytest", str(self.work / "examples" / "plugin"))
+        self.pip("install", f"{self.work / 'examples' / 'plugin'}[test]")
         self.run(Step("tests of the plugin", ("python", "-m", "pytest", "-q", "examples/plugin"), prints="passed"))
 
     def use_pre_commit(self) -> None:
