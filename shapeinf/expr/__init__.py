@@ -12,7 +12,8 @@ Each file imports only files before it in this list:
 - `parsing`: from text.
 - `notations`, `printing`: to text, also in the notations of other tools.
 - `file_texts`: from the texts in files, where a text may be a name.
-- `straight_line`, `many_bindings`: programs for many dims, and their values at many bindings.
+- `periods`: by which numbers dims are linear on congruence classes.
+- `straight_line`, `exact_runs`, `many_bindings`: programs for many dims, and their values at one and at many bindings.
 
 Three operators of a `Dimension` need a later file: `//`, text, and a sum past the caps. `division`, `printing` and
 `interval` set them in `dimension.ALGEBRA`.
