@@ -123,7 +123,7 @@ class Child:
             raise ScanError(f"the process that scans models cannot be started: {reason}")
 
     def _exchange(self, process: subprocess.Popen[str], text: str, seconds: float) -> tuple[str, bool]:
-        """Send a line and read the answer: empty where the process died; and whether it was killed after the seconds."""
+        """Send a line; the answer, empty where the process died, and whether the seconds passed, which kills it."""
         assert process.stdin is not None and process.stdout is not None
         line = ""
         self._deadline.start(process, seconds)

@@ -53,7 +53,8 @@ def main() -> None:
         }
         times = measure(ways, arguments.runs)
     for name, (cpu, wall) in times.items():
-        print(f"{name}: {cpu / arguments.models * 1e3:.2f} ms of CPU a model, {arguments.models / wall:.1f} models a second")
+        rate = arguments.models / wall
+        print(f"{name}: {cpu / arguments.models * 1e3:.2f} ms of CPU a model, {rate:.1f} models a second")
     print(f"isolation: {times['scan'][0] / times['loop'][0] - 1:+.1%}")
 
 
