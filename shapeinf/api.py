@@ -104,5 +104,5 @@ def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:
     if not isinstance(model, Graph) and not is_networkx:
         return load(model, options.format_options)
     if options.format_options is not None:
-        raise ShapeInferenceError(f"{options.format_options!r} has no effect: the graph is read already")
+        raise ShapeInferenceError(f"{options.format_options!r} has no effect: the graph has been read already")
     return model if isinstance(model, Graph) else Graph.from_networkx(model)

@@ -197,16 +197,16 @@ register_code(
     "S103",
     "error",
     "a call that no operator allows",
-    "A required input or attribute is missing, the node has another number of inputs or outputs than its operator in "
-    "this opset (or than its bodies), or the call of a function passes more than it has. The usual cause is an opset "
-    "that was changed by hand: `axes` of Squeeze, Unsqueeze and ReduceSum is an input from opset 13 on, an attribute "
-    "before.",
+    "A required input or attribute is missing, the node has another number of inputs or outputs than its operator "
+    "in this opset (or than its bodies), or the call of a function passes more than the function has. The usual "
+    "cause is an opset that was changed by hand: `axes` of Squeeze, Unsqueeze and ReduceSum is an input from opset "
+    "13 on, an attribute before.",
 )
 register_code(
     "S104",
     "error",
     "an input of the wrong kind",
-    "Such as a sequence instead of a tensor; in strict mode also an unknown element type.",
+    "Such as a sequence instead of a tensor; in strict mode, an unknown element type too.",
 )
 register_code("S105", "error", "a size outside of 0..2**63 - 1")
 register_code(
@@ -248,7 +248,7 @@ register_code(
     "S113",
     "error",
     "a name that the graph uses twice",
-    "Of two initializers or two nodes. The usual cause is a merge of two graphs without a prefix for names.",
+    "Two initializers or two nodes have the name. The usual cause is a merge of two graphs without a prefix for names.",
 )
 register_code(
     "S114",
@@ -266,14 +266,14 @@ register_code(
 register_code(
     "S120",
     "warning",
-    "a declared shape differs from the inferred one",
-    "Also a declared element type, in formats whose runtimes do not compare it. An error in strict mode.",
+    "a declared shape differs from the inferred shape",
+    "The code includes declared element types in formats whose runtimes do not compare them. An error in strict mode.",
 )
 register_code(
     "S121",
     "note",
     "declared types of a traced run that are not used",
-    "They hold for the sizes of the inputs in that run, and the inputs have, or may have, others.",
+    "They hold for the sizes of the inputs in that run, and the inputs have, or may have, other sizes.",
 )
 register_code("S140", "error", "a range for `bind` contains sizes with which the graph cannot run")
 register_code("S201", "warning", "an operator without a rule", "Its outputs are unknown.")

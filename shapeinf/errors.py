@@ -189,7 +189,7 @@ class LimitError(ModelError):
 
 
 class ChangedFileError(ModelError):
-    """A file of a model has changed since the model was read, or is gone: nothing is written of it."""
+    """A file of a model has changed since the model was read, or is gone: nothing is written from it."""
 
 
 class MissingDataWarning(UserWarning):
@@ -268,7 +268,7 @@ class PlanFileError(PlanError):
 
 
 class ExportError(ShapeInferenceError):
-    """What is to be exported has no place in the format, or the suffix of a path belongs to no format."""
+    """The format has no place for what is exported, or the suffix of a path belongs to no format."""
 
 
 class BindError(ShapeInferenceError):
@@ -340,7 +340,7 @@ class SpecError(TextError):
 
 
 class OpDefError(ShapeInferenceError, ValueError):
-    """The definition of an operator has errors, or there are two; the message has a line for each."""
+    """A definition of an operator has errors, or an operator has two; the message has a line for each problem."""
 
     def __str__(self) -> str:
         """All lines."""
@@ -390,7 +390,7 @@ class UnknownNameError(ShapeInferenceError):
 
 
 class UnnamedInputError(UnknownNameError):
-    """A shape without the name of its input, for a model that does not have exactly one.
+    """A shape without the name of its input, for a model that does not have exactly one input.
 
     Args:
         shape: its text.
@@ -470,7 +470,7 @@ class BytesError(ShapeInferenceError):
 
 
 class BindingError(ShapeInferenceError, ValueError):
-    """Sizes that are no binding: not integers of 64 bits, specified twice, or arrays of different lengths."""
+    """Sizes that are not a binding: not integers of 64 bits, specified twice, or arrays of different lengths."""
 
 
 class IllegalSizeError(ShapeInferenceError):

@@ -66,7 +66,7 @@ def reduce_record(record: Any) -> Reduced:
 
 def _refuse_state(self: object, state: object) -> NoReturn:
     """Called for records of pickles without a version only."""
-    raise PickleVersionError(f"this pickle is of an older shapeinf than this {_version()}: {_ADVICE}")
+    raise PickleVersionError(f"this pickle was written by an older shapeinf than this {_version()}: {_ADVICE}")
 
 
 class Pickled:

@@ -218,7 +218,7 @@ class Result:
         session = self.engine.session
         others = None if other is None else other.engine.session
         if session is None or (other is not None and others is None):
-            raise ShapeInferenceError("a what-if run has no guards: ask the result that it is of")
+            raise ShapeInferenceError("a what-if run has no guards: query the result that it was made from")
         return examine_guards(session, others)
 
     def why(
@@ -245,7 +245,7 @@ class Result:
         from shapeinf.failures import explain_failure
 
         if self.engine.session is None:
-            raise ShapeInferenceError("a what-if run explains no failures: ask the result that it is of")
+            raise ShapeInferenceError("a what-if run explains no failures: query the result that it was made from")
         with pause_garbage_collection():
             return explain_failure(self.engine.session, self.engine.inference, message, at, shapes, work)
 

@@ -53,7 +53,7 @@ def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
     if not max(2, len(x) - 1) <= len(skip) <= len(x):
         c.fail("skip must have the rank of the input, or lack its batch axis", x, skip)
     for i in range(1, min(len(skip), 2) + 1):
-        c.merge(x[-i], skip[-i], "the last two axes of skip must equal those of the input")
+        c.merge(x[-i], skip[-i], "the last two axes of skip must equal the last two axes of the input")
 
 
 @onnx("SkipSimplifiedLayerNormalization", domain=MS)

@@ -155,12 +155,21 @@ def matmul_bnb4(
 
 
 @onnx("MatMulFpQ4", domain=MS)
-def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value) -> Shape:
-    """[*S, K] -> [*S, N] by a packed matrix; `B_shape` holds K and N."""
-    c.require_rank(b, 1, "B")
+def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value, *, blk_quant_type: int = 1) -> Shape:
+    """[*S, K] -> [*S, N] by a packed matrix; `B_shape` holds K and N.
+
+    Each column has blocks of 32 weights: 16 bytes, a scale of 4, and for other types than 0 a zero point.
+    """
+    (packed,) = c.require_rank(b, 1, "B")
     c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must have 2 elements")
-    inner, outer = known_dims(b_shape) or (None, None)
-    return project(c, a, a[-1] if inner is None else inner, c.fresh("columns") if outer is None else outer)
+    rows, columns = known_dims(b_shape) or (None, None)
+    rows = a[-1] if rows is None else rows
+    column = ceildiv(rows, 32) * (20 if blk_quant_type == 0 else 21)
+    if columns is None:
+        columns = packed // column if isinstance(column, int) and column else c.fresh("columns")
+    if isinstance(column, int):
+        c.merge(packed, columns * column, "B must have the bytes of all blocks")
+    return project(c, a, rows, columns)
 
 
 @onnx("MatMulBlockQuantizedFp8Weight", domain=MS)

@@ -156,7 +156,11 @@ def causal_conv(
     weight = c.require_rank(weight, 2 + ndim, "weight")
     if input_channels:
         batch, steps, stride = c.require_rank(x, 3, "input")
-        c.at_most(input_channel_offset + input_channels, stride, "the selected channels must be those of the input")
+        c.at_most(
+            input_channel_offset + input_channels,
+            stride,
+            "the selected channels must equal the channels of the input",
+        )
         x = Shape((batch, steps, input_channels))
     last = bool(channels_last or input_channels)
     channels = c.numel(x[2:]) if last else c.require_rank(x, 2 + ndim, "input")[1]

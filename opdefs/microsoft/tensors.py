@@ -160,7 +160,8 @@ def irfft(c: InferenceContext, x: Shape, *, signal_ndim: int) -> Shape:
     """[*S, m, 2] -> [*S, 2*(m - 1)]."""
     if not 1 <= signal_ndim <= len(x) - 1:
         c.fail(
-            "signal_ndim must lie between 1 and the rank of the signal, one less than that of the input", signal_ndim
+            "signal_ndim must lie between 1 and the rank of the signal, which is the rank of the input minus 1",
+            signal_ndim,
         )
     c.merge(x[-1], 2, "the last axis of a complex tensor must have size 2")
     return Shape((*x[:-2], (x[-2] - 1) * 2))

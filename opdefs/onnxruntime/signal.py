@@ -38,7 +38,7 @@ def transform(c: KernelContext, length: int, axis: int) -> Scratch:
 def bluestein(c: KernelContext, length: object) -> Scratch:
     """Complex signals of the next power of two that fits `2*length - 1`."""
     if not isinstance(length, int):
-        raise NotKnown("the temporaries of a transform of symbolic length are no polynomial: bind the length")
+        raise NotKnown("the temporaries of a transform of symbolic length are not a polynomial: bind the length")
     if length & (length - 1) == 0:
         return NO_SCRATCH
     padded = 1 << (2 * length - 2).bit_length()
@@ -48,5 +48,5 @@ def bluestein(c: KernelContext, length: object) -> Scratch:
 def _number(c: KernelContext, position: int) -> int:
     contents = c.contents(position)
     if len(contents) != 1 or not isinstance(contents[0], int):
-        raise NotKnown(f"input {position} is no number")
+        raise NotKnown(f"input {position} is not a number")
     return contents[0]

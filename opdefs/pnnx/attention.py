@@ -171,7 +171,12 @@ def scaled_dot_product_attention(
     leads = [Shape(dims[:-2]) for dims in (q, k, v)]
     if enable_gqa:
         for dims in (k, v):
-            require_multiple(c, q[-3], dims[-3], "the heads of the query must be a multiple of those of key and value")
+            require_multiple(
+                c,
+                q[-3],
+                dims[-3],
+                "the number of heads of the query must be a multiple of the number of heads of key and value",
+            )
         leads = [Shape((*dims[:-3], q[-3])) for dims in (q, k, v)]
     scores = Shape((*c.broadcast(leads[0], leads[1]), q[-2], k[-2]))
     require_broadcast_to(c, attn_mask, scores, "attn_mask must broadcast to [*batch, queries, keys]")

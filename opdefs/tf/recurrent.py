@@ -50,7 +50,9 @@ def block_lstm(
     if not isinstance(hidden, int):
         hidden = c.merge(c.with_rank(cs_prev, 2)[1], hidden)
     elif cs_prev.rank == 2:
-        c.expect(cs_prev[1], hidden, "the biases must be those of four gates of the size of the state")
+        c.expect(
+            cs_prev[1], hidden, "the biases must have a value for each unit of four gates of the size of the state"
+        )
     return (Shape((steps, batch, hidden)),) * 7
 
 

@@ -121,7 +121,7 @@ def conv_2d(c: TensorFlowContext, x: Shape, weights: Shape, bias: Shape | None =
     batch, height, width, channels = c.require_rank(x, 4)
     outputs, h, w, depth = c.require_rank(weights, 4, "the filter")
     require_elements(c, (height, width, channels, depth), EMPTY)
-    require_groups(c, channels, depth, "the input channels must be a multiple of those of the filter")
+    require_groups(c, channels, depth, "the input channels must be a multiple of the channels of the filter")
     groups = channels if is_unit(depth) else channels // depth
     require_multiple(c, outputs, groups, "the output channels must be a multiple of the groups")
     _present_bias(c, bias, outputs)

@@ -26,7 +26,7 @@ def declared_sizes(c: TensorFlowContext, declared: tuple[DeclaredType, ...]) -> 
     dims = declared[0].dims if declared else None
     known = [d for d in dims or () if isinstance(d, int)]
     if dims is None or len(known) != len(dims):
-        raise c.unknowable("its sizes are those of the output in the file, which are unknown there", output_type(c))
+        raise c.unknowable("its sizes are the sizes of the output in the file, which are unknown there", output_type(c))
     return Shape(known)
 
 

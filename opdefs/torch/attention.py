@@ -47,7 +47,9 @@ def attention_of_processor(
     if c.prove_eq(q[0], 0) is not True:
         for size, name in ((k[1], "heads"), (q[2], "queries"), (k[2], "keys")):
             c.at_least(size, 1, f"there must be {name}: the kernel divides by their number")
-    require_multiple(c, q[1], k[1], "the heads of the query must be a multiple of those of key and value")
+    require_multiple(
+        c, q[1], k[1], "the number of heads of the query must be a multiple of the number of heads of key and value"
+    )
     scores = Shape((*q[:3], k[2]))
     require_broadcast_to(c, attn_mask, scores, "attn_mask must broadcast to [batch, heads, queries, keys]")
     return TensorType(query.dtype, q), _normalizers(c, query)

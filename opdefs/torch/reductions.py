@@ -130,7 +130,7 @@ def matrix_norm(
     if len(axes) != 2:
         c.fail("dim must have two axes", axes)
     if ord not in ("fro", "nuc") and (not isinstance(ord, (int, float)) or (abs(ord) not in (1, 2) and not isinf(ord))):
-        c.fail("the order of a matrix norm must be fro, nuc, 1, 2 or inf, or a negative one of these", ord)
+        c.fail("the order of a matrix norm must be fro, nuc, 1, 2 or inf, or the negative of one of these", ord)
     if isinstance(ord, (int, float)) and ord in (-1, float("-inf")):
         c.at_least(dims[axes[ord == -1]], 1, "a matrix must not be empty: a norm of this order is an extreme")
     return TensorType(result, reduced_shape(self, set(axes), keepdim))

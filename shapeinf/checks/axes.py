@@ -42,7 +42,7 @@ def _report(
     "C101",
     "warning",
     "a dynamic axis that can only take one value",
-    "Or a few values, or only small ones. Usually a constant of the export contains the size.",
+    "Or a few values, or only small values. Usually a constant of the export contains the size.",
 )
 def over_constrained_axes(model: CheckedModel) -> Iterator[Diagnostic]:
     """Symbols of inputs, and products and sums of them, for which the nodes allow few sizes."""

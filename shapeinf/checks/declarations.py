@@ -27,8 +27,8 @@ from shapeinf.solver.sampling import Binding, legal_bindings
 C111 = register_code(
     "C111",
     "warning",
-    "a declared output differs from the inferred one",
-    "Also a number where the inferred size is a symbol.",
+    "a declared output differs from the inferred output",
+    "A declared number is reported too where the inferred size is a symbol.",
 )
 MAX_RUNS = 8
 """The most examples of a difference at which the graph is tried."""
@@ -42,7 +42,7 @@ COMPARISONS = ("C110", C111)
 @register_check(
     "C110",
     "warning",
-    "a declared shape or element type inside the graph differs from the inferred one",
+    "a declared shape or element type inside the graph differs from inference",
     "The declaration is stale, or the node was changed and is wrong.",
 )
 def stale_declarations(model: CheckedModel) -> Iterator[Diagnostic]:

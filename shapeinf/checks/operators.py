@@ -32,8 +32,9 @@ MISSPELLED_OPERATOR = "C121"
     MISSPELLED_OPERATOR,
     "error",
     "an operator or a domain that is likely misspelled",
-    "No installed dialect has it, and its name differs by one typing error from one that a dialect has. An operator "
-    "of a domain that is no misspelling is never reported: its runtime may have it.",
+    "No installed dialect has the operator, and its name differs by one typing error from the name of an operator "
+    "that a dialect has. An operator of a domain that is not misspelled is never reported: its runtime may have the "
+    "operator.",
     static=True,
 )
 def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:

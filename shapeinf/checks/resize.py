@@ -27,7 +27,7 @@ C155 = register_code(
     "C155",
     ("warning", "note"),
     "an axis of an input that cannot be resized",
-    "All other sizes that were tried fail at the node. A note where the weights have the size, as that of channels.",
+    "All other sizes that were tried fail at the node. A note where the weights have the size, as for channels.",
 )
 C156 = register_code(
     "C156",
@@ -185,7 +185,7 @@ class _Resize:
         violation = failed[0].violation
         assert violation is not None
         works = ", ".join(str(run.size) for run in running)
-        subject = f"{self.axes.label} takes only some sizes ({works} of those tried)"
+        subject = f"{self.axes.label} takes only some sizes ({works} of the sizes tried)"
         message = f"{subject}: at {failed[0].size}, {violation.message}"
         because, help = self._constant_at(violation.node, failed[0])
         return self._diagnostic("note", C156, message, violation.node, violation.op, violation.operands, because, help)

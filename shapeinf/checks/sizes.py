@@ -98,8 +98,8 @@ def _element_count(model: CheckedModel, info: TensorInfo, binding: dict[str, int
 @register_check(
     "C140",
     "note",
-    "a tensor without an upper bound though all inputs have one",
-    "The node is the first one whose output has no bound.",
+    "a tensor without an upper bound although all inputs have upper bounds",
+    "The node is the first node whose output has no bound.",
 )
 def unbounded_sizes(model: CheckedModel) -> Iterator[Diagnostic]:
     """The first tensor with each unknown size without an upper bound; none where an input has no bound either."""

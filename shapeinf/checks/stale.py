@@ -80,12 +80,12 @@ def _stale_sizes(diagnostics: Sequence[Diagnostic], model: CheckedModel) -> tupl
     if sizes:
         binding = {symbol.name: size for symbol, size in sizes.items()}
         explained = {(a.tensor, a.axis) for a in stale if a.declared == try_evaluate(a.size, binding)}
-        return set(explained), f"are those of {model.binding_text(binding)}"
+        return set(explained), f"hold for {model.binding_text(binding)}"
     numbers = [axis for axis in stale if isinstance(axis.size, int)]
     for replaced in _replaced_numbers(model, numbers):
         if _hold_with(model, axes, replaced):
             texts = (f"{name}.shape[{axis}] = {new} ({old} now)" for (name, axis), (old, new) in replaced.items())
-            return {(a.tensor, a.axis) for a in numbers}, f"are those of {', '.join(texts)}"
+            return {(a.tensor, a.axis) for a in numbers}, f"hold for {', '.join(texts)}"
     return set(), ""
 
 

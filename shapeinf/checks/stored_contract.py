@@ -15,7 +15,7 @@ from shapeinf.graph.digest import graph_digest
 @register_check(
     "C164",
     "warning",
-    "a stored contract that is not that of the graph",
+    "a stored contract that differs from the contract of the graph",
     "The graph was changed after `infer --contract` stored the contract, or its text is malformed.",
     static=True,
 )

@@ -30,8 +30,8 @@ def bind(model: str, requests: tuple[str, ...], options: ModelOptions, target: M
     A VALUE is a size (batch=4), bounds (seq=1..512), another dim or an expression of dims (past=2*seq), or a new name
     (seq=tokens). Dims without a name get their sizes from --input-shapes.
 
-    Exit codes: 0 bound, 1 the graph cannot run with these values (nothing is written), 2 usage (also an unknown dim or
-    input), 3 a file cannot be read or written.
+    Exit codes: 0 bound, 1 the graph cannot run with these values (nothing is written), 2 usage (such as an unknown dim
+    or input), 3 a file cannot be read or written.
     """
     with readable_errors():
         target.check(model)

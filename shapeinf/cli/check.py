@@ -77,7 +77,7 @@ def _typed_form() -> Form | None:
 @click.command(name="check", cls=SectionedCommand)
 @click.argument("models", nargs=-1, required=True, type=click.Path(), metavar="MODEL...")
 @_selector_option("select", "Report these codes or prefixes only, such as C1,S101 or ALL. Repeatable.")
-@_selector_option("ignore", "Do not report these codes or prefixes; longer ones take precedence. Repeatable.")
+@_selector_option("ignore", "Do not report these codes or prefixes; longer prefixes take precedence. Repeatable.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Paths that are not checked. Repeatable.")
 @click.option("--baseline", type=click.Path(), metavar="FILE", help="Do not report the findings in FILE.")
 @click.option("--write-baseline", type=click.Path(), metavar="FILE", help="Write all findings to FILE, for --baseline.")
@@ -102,7 +102,7 @@ def check_command(
     output: str | None,
     deployment: Deployment,
 ) -> None:
-    """Check the declarations of models, or the profiles and serving config of one, against their graphs.
+    """Check the declarations of models, or the profiles and the serving config of a model, against the graphs.
 
     A MODEL is a file, a folder (searched for models), or a quoted glob pattern. Settings are read from the table
     [tool.shapeinf] of the nearest pyproject.toml, or from the file of --config.
@@ -112,7 +112,9 @@ def check_command(
     """
     form = _typed_form()
     if write_baseline is not None and (form is not None or output is not None):
-        raise click.UsageError("--write-baseline writes no report: choose one of them")
+        raise click.UsageError(
+            "--write-baseline writes no report, and cannot be combined with the form of a report: choose one"
+        )
     check_outputs(output=output, write_baseline=write_baseline)
     with readable_errors():
         settings = _settings(config, isolated, select, ignore, baseline)

@@ -40,7 +40,7 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="Sizes for --verify, instead of small legal ones. Repeatable: one run each.",
+    help="Sizes for --verify, instead of small legal sizes. Repeatable: each is a run.",
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would be done.")
 @click.option(
@@ -59,12 +59,12 @@ def clean_command(
 ) -> None:
     """Clean up the ONNX file MODEL and write it to OUT.
 
-    Each pass is proved to leave all shapes and the interface the same; one that cannot be proved is undone and
-    reported. With --verify nothing is written unless the numbers agree. The model runs in this process: verify only
-    models that you trust.
+    Each pass is proved to keep all shapes and the interface; a pass without a proof is undone and reported. With
+    --verify nothing is written unless the numbers agree. The model runs in this process: verify only models that you
+    trust.
 
-    Exit codes: 0 cleaned, 1 the numbers differ or could not be compared (nothing is written), 2 usage (also an unknown
-    pass), 3 a file cannot be read or written, or a package is missing.
+    Exit codes: 0 cleaned, 1 the numbers differ or could not be compared (nothing is written), 2 usage (such as an
+    unknown pass), 3 a file cannot be read or written, or a package is missing.
     """
     if (target.path is None) == (not dry_run):
         raise click.UsageError("name the file to write: -o OUT, or add --dry-run")

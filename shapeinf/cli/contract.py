@@ -33,7 +33,7 @@ from shapeinf.formats.files import write_text
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="Answer whether the graph runs with these sizes, and with which nearest ones where it does not. Repeatable.",
+    help="Answer whether the graph runs with these sizes; if not, print the nearest legal sizes. Repeatable.",
 )
 @click.option(
     "--format",
@@ -55,11 +55,11 @@ def contract_command(
 ) -> None:
     """Show the contract of MODEL: the conditions under which its graph runs, each with the node that requires it.
 
-    A guard has a function `check` of the sizes of all dims, which returns the violated conditions. It needs no library,
-    and its arithmetic is exact: an overflow is an error.
+    A guard has a function `check` of the sizes of all dims, which returns the violated conditions. The guard needs no
+    library, and its arithmetic is exact: an overflow is an error.
 
-    Exit codes: 0 written, and the graph runs with all sizes of --at, 1 it does not, or that is not known, 2 usage, 3 a
-    file cannot be read or written.
+    Exit codes: 0 written, and the graph runs with all sizes of --at, 1 the graph does not run with some of these sizes,
+    or this is not known, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(output=output)
     if (form is not None) + json_wanted + bool(points) > 1:

@@ -50,8 +50,8 @@ def cost_command(
 
     The totals are formulas, and numbers at the sizes of --bind. What is not counted is listed, with the reason.
 
-    Exit codes: 0 counted, 1 errors in the model, also at the sizes of --bind, 2 usage, 3 a file cannot be read or
-    written.
+    Exit codes: 0 counted, 1 the model has errors or cannot run at the sizes of --bind, 2 usage, 3 a file cannot be read
+    or written.
     """
     check_outputs(csv=csv_file)
     with readable_errors():

@@ -97,8 +97,7 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
         multiple=True,
         callback=parse_sizes,
         metavar="NAME=N,...",
-        help="Check that the graph runs with these sizes; where it does not, the nearest legal ones are printed. "
-        "Repeatable.",
+        help="Check that the graph runs with these sizes; if not, print the nearest legal sizes. Repeatable.",
     ),
     click.option(
         "--profile",
@@ -111,7 +110,8 @@ _OPTIONS: tuple[Callable[[Command], Command], ...] = (
     click.option(
         "--resize",
         is_flag=True,
-        help="What prevents other sizes of the inputs than those in the file, and sizes that only a run decides.",
+        help="Report what prevents other sizes of the inputs than the sizes in the file, and sizes that only a run "
+        "decides.",
     ),
 )
 

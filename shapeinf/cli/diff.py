@@ -20,9 +20,10 @@ from shapeinf.report.diff_report import difference_lines, report_differences
 @click.option("--all", "every", is_flag=True, help="List every tensor that only one model has; JSON always has them.")
 @json_option
 def diff(before: str, after: str, options: ModelOptions, every: bool, json_wanted: bool) -> None:
-    """Compare the shapes and contracts of two models, of any formats; the options of dims hold for both models.
+    """Compare the shapes and contracts of two models of any formats. The options of dims apply to both models.
 
-    Totals that differ follow: nodes, parameters, multiply-accumulates, peak memory at usual sizes, and operators.
+    The totals that differ are printed last: nodes, parameters, multiply-accumulates, peak memory at usual sizes, and
+    operators.
 
     Exit codes: 0 no difference, 1 differences, 2 usage, 3 a file cannot be read.
     """

@@ -43,7 +43,7 @@ NODE = "node:"
 @click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain, instead of the argument.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all axes by default.")
 @click.option(
-    "--all", "every", is_flag=True, help="List every step, including those that keep a size; JSON has all steps."
+    "--all", "every", is_flag=True, help="List every step, including steps that keep a size; JSON has all steps."
 )
 @model_options()
 @json_option
@@ -58,12 +58,13 @@ def explain(
 ) -> None:
     """Explain why an axis of a tensor of MODEL has its size: one line per step, back to the first cause.
 
-    TENSOR.AXIS is also written TENSOR[AXIS]; without an axis, all axes are explained. A named DIM is explained by the
-    constraints on it (`dim:NAME` where a tensor has the name too). A NODE is shown with its attributes, inputs,
-    outputs and conditions (`node:NAME` where a tensor has the name too). Without a target, all unknown axes and ranks
-    are listed, grouped by the node or input that causes them.
+    TENSOR[AXIS] means the same as TENSOR.AXIS, and TENSOR alone explains all axes. A named DIM is explained by its
+    constraints (`dim:NAME` where a tensor has the name too). A NODE is shown with its attributes, inputs, outputs and
+    conditions (`node:NAME` where a tensor has the name too). Without a target, all unknown axes and ranks are listed,
+    grouped by the node or input that causes them.
 
-    Exit codes: 0 explained, 1 errors with --strict, 2 usage (also an unknown tensor or axis), 3 a file cannot be read.
+    Exit codes: 0 explained, 1 with --strict, the model has errors, 2 usage (such as an unknown tensor or axis), 3 a
+    file cannot be read.
     """
     if tensor is not None and target is not None:
         raise click.UsageError(f"the tensor is named twice: {target} and --tensor {tensor}")

@@ -25,7 +25,7 @@ def expression(expression: str, shapes: tuple[str, ...], kuiper: bool, json_want
     Each SHAPE, such as '[N,3,224,224]' or '[N,8]i64', is the shape of an input: of @0, @1 and so on. With shapes, the
     type of the value is inferred, and the contents of numbers and lists.
 
-    Exit codes: 0 parsed, 1 the expression is not defined for these shapes, 2 usage (also a malformed expression).
+    Exit codes: 0 parsed, 1 the expression is not defined for these shapes, 2 usage (such as a malformed expression).
     """
     with readable_errors():
         report = report_expression(expression, shapes, as_kuiper=kuiper)

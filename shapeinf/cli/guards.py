@@ -23,7 +23,7 @@ from shapeinf.report.guards import guard_lines, guards_as_markdown
     "--against",
     type=click.Path(),
     metavar="FILE",
-    help="Also say which guards FILE, a model that was made of the program, keeps and which it lost.",
+    help="Compare with FILE, a model that was made of the program: which guards FILE keeps, and which are lost.",
 )
 @click.option("--markdown", is_flag=True, help="Print a table of Markdown.")
 @json_option
@@ -31,21 +31,22 @@ from shapeinf.report.guards import guard_lines, guards_as_markdown
 def guards_command(
     model: str, against: str | None, markdown: bool, json_wanted: bool, **format_options: object
 ) -> None:
-    """Say which guards of MODEL, a program of torch.export, its operators need, and which sizes show that.
+    """Compare the guards of MODEL, a program of torch.export, with what its operators need.
 
     A guard is a condition on sizes that the exported module checks; the fixed sizes, equal sizes and ranges that the
-    program declares are examined as well. The operators need a guard (with the line of the source), need only a part of
-    it, or accept what it refuses; a requirement of an operator that no guard implies is missing. The last line is the
-    `dynamic_shapes` that leave every size free that the operators leave free.
+    program declares are examined as well. A guard is needed by an operator (with the line of the source), needed in
+    part, or not needed, with sizes that show this: the operators accept them, and the guard refuses them. A requirement
+    of an operator that no guard implies is a missing guard. The last line has the `dynamic_shapes` that leave free
+    every size that the operators leave free.
 
     With --against, a guard is lost where FILE, such as an ONNX file made of the program, accepts sizes that the guard
     and the operators of the program refuse.
 
-    Exit codes: 0 no guard is missing or lost, 1 one is, 2 usage (also a model without guards), 3 a file cannot be
-    read.
+    Exit codes: 0 no guard is missing or lost, 1 a guard is missing or lost, 2 usage (such as a model without guards), 3
+    a file cannot be read.
     """
     if markdown and json_wanted:
-        raise click.UsageError("--json and --markdown are two forms")
+        raise click.UsageError("--json and --markdown are two forms of the report: choose one")
     options = InferenceOptions(format_options=take_format_options(format_options))
     with readable_errors():
         report = attrs.evolve(_examine(model, against, options), model=model)

@@ -44,11 +44,12 @@ _QUERY = (
         multiple=True,
         callback=lambda _, __, texts: _split(texts),
         metavar="OP,...",
-        help="List only outputs of these operators, in any case; also globs: 'conv*'. Repeatable.",
+        help="List only outputs of these operators, in any case, or of operators that match a glob: 'conv*'. "
+        "Repeatable.",
     ),
     click.option("--unknown", is_flag=True, help="List only tensors with an unknown dim or rank."),
     click.option("--constants", is_flag=True, help="List constants too; JSON always has them."),
-    click.option("--bodies", is_flag=True, help="List tensors inside of functions, loops and branches too."),
+    click.option("--bodies", is_flag=True, help="List tensors of functions, loops and branches too."),
     click.option(
         "--values",
         "contents",
@@ -56,7 +57,7 @@ _QUERY = (
         help="List the contents of small tensors too, as far as they are known: [batch, -1].",
     ),
     click.option(
-        "--limit", type=click.IntRange(min=0), metavar="N", help="List at most N tensors, and the number of the others."
+        "--limit", type=click.IntRange(min=0), metavar="N", help="List at most N tensors, and how many more there are."
     ),
 )
 
@@ -120,8 +121,8 @@ def infer(
     MODEL is an ONNX file, a GraphDef, SavedModel, TensorFlow.js or TensorFlow Lite model, a program of torch.export, an
     NNEF document, folder or archive, or a network of PNNX.
 
-    Exit codes: 0 no errors, 1 errors in the model, also at the sizes of --bind, 2 usage (also an unknown dim, input,
-    tensor or operator; a glob that matches nothing is a note), 3 a file cannot be read or written.
+    Exit codes: 0 no errors, 1 the model has errors or cannot run at the sizes of --bind, 2 usage (such as an unknown
+    dim, input, tensor or operator; a glob that matches nothing is a note), 3 a file cannot be read or written.
     """
     if target.is_stdout and json_wanted:
         raise click.UsageError("-o - and --json both print to stdout: choose one")

@@ -40,7 +40,9 @@ GROUPS = {
             "explain model.onnx logits.1",
         ),
         "view": Entry("view.view", "Show the inferred shapes in netron or Model Explorer.", "view model.onnx"),
-        "ops": Entry("ops.ops", "List operators, and those of a model without a rule.", "ops missing model.onnx"),
+        "ops": Entry(
+            "ops.ops", "List operators, or the operators of a model without a rule.", "ops missing model.onnx"
+        ),
         "report": Entry(
             "report.report_command",
             "Write one HTML page about a model, with live sizes.",
@@ -61,7 +63,7 @@ GROUPS = {
         ),
         "guards": Entry(
             "guards.guards_command",
-            "Say which guards of a torch.export program its operators need.",
+            "Compare guards of torch.export with what the operators need.",
             "guards program.pt2",
         ),
         "scan": Entry(
@@ -128,7 +130,7 @@ GROUPS = {
         ),
         "why": Entry(
             "why.why_command",
-            "Say which condition failed, from the error of a runtime.",
+            "Name the condition that failed, from the error of a runtime.",
             "why 'Non-zero status code returned' model.onnx --at batch=2,seq=7",
         ),
         "expression": Entry(
@@ -227,6 +229,6 @@ class Commands(CommandGroup):
 def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound.
 
-    Models are those of ONNX, TensorFlow (GraphDef, SavedModel, TensorFlow.js), TensorFlow Lite, torch.export, NNEF and
-    PNNX.
+    shapeinf reads models of ONNX, TensorFlow (GraphDef, SavedModel, TensorFlow.js), TensorFlow Lite, torch.export, NNEF
+    and PNNX.
     """

@@ -31,7 +31,7 @@ from shapeinf.report.memory_summary import MemorySummary, summarize_memory, view
     metavar="N",
     default=10,
     show_default=True,
-    help="The number of listed tensors in use at the peak.",
+    help="How many of the tensors in use at the peak are listed.",
 )
 @click.option(
     "--html",
@@ -70,11 +70,11 @@ def memory_command(
 ) -> None:
     """Compute how much memory MODEL needs at run time: the peak as a formula, and in bytes at the sizes of --bind.
 
-    The peak counts the outputs of nodes; inputs and weights are listed apart. Without sizes the peak has a
-    bound, from the ranges of the dims (--dim, --assume). Pictures need all sizes.
+    The peak counts the outputs of nodes; inputs and weights have lines of their own. Without the sizes of all dims, the
+    peak is bounded over their ranges (--dim, --assume). A picture needs all sizes.
 
-    Exit codes: 0 the peak fits, 1 the peak may exceed --memory-limit, or errors in the model, also at the sizes
-    of --bind, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 the peak fits, 1 the peak may exceed --memory-limit, or the model has errors or cannot run at the
+    sizes of --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(html=html, png=png, output=output)
     if plan is not None and html is None and png is None:

@@ -133,8 +133,8 @@ _CONFIG = _option(
     type=click.Path(dir_okay=False),
     callback=load_config,
     metavar="TOML",
-    help="A file with dims, bind, inputs, values, assume, min_dim and declared, also a pyproject.toml with them in "
-    "[tool.shapeinf]; options on the command line take precedence.",
+    help="A file with dims, bind, inputs, values, assume, min_dim and declared, or a pyproject.toml with these keys "
+    "in [tool.shapeinf]. Options on the command line take precedence.",
 )
 
 _OPTIONS: dict[str, Callable[[Command], Command]] = {
@@ -144,8 +144,8 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         callback=dim_ranges,
         metavar="NAME=LO..HI",
-        help="Bounds of a dim, by the name that shapes show; also of an axis without a name ('x.shape[0]=1..8') or of "
-        "a size that depends on data. Also LO:HI, LO.., ..HI or a number. Repeatable.",
+        help="Bounds of a dim, by the name that shapes show: a named dim, an axis without a name ('x.shape[0]=1..8') "
+        "or a size that depends on data. LO:HI, LO.., ..HI and a number are bounds, too. Repeatable.",
     ),
     "bind": _option(
         "--bind",
@@ -153,7 +153,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         callback=bindings,
         metavar="NAME=N,...",
-        help="Sizes of named dims; also NAME:N. Repeatable.",
+        help="Sizes of named dims; NAME:N means the same. Repeatable.",
     ),
     "shapes": _option(
         "--input-shapes",
@@ -184,8 +184,8 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
     "declared": _option(
         "--declared",
         type=click.Choice(["trust", "check", "ignore"]),
-        help="Whether declared types of node outputs are trusted, checked against inference, or ignored. By default "
-        "they are trusted, but those of a traced run (PNNX) are ignored.",
+        help="Whether declared types of node outputs are trusted, checked against inference, or ignored. The default "
+        "is trust, and for the types of a traced run (PNNX) ignore.",
     ),
     "min_dim": _option(
         "--min-dim",

@@ -40,8 +40,8 @@ _dialect_option = click.option("--dialect", metavar="NAME", help="Operators of o
 def ops() -> None:
     """List installed operators by dialect, and operators of a model that have no rule.
 
-    Exit codes: 0 listed, 1 a model has operators without a rule (`missing`) or an entry point is not used
-    (`packages`), 2 usage (also an unknown operator or dialect), 3 a file cannot be read.
+    Exit codes: 0 listed, 1 a model has operators without a rule (`missing`) or an entry point is not used (`packages`),
+    2 usage (such as an unknown operator or dialect), 3 a file cannot be read.
     """
 
 
@@ -58,7 +58,7 @@ def list_command(pattern: str, dialect: str | None, json_wanted: bool) -> None:
 
     PATTERN is a glob for their names, in any case: '*conv*', 'com.microsoft.*'.
 
-    Exit codes: 0 listed, 2 usage (also an unknown dialect).
+    Exit codes: 0 listed, 2 usage (such as an unknown dialect).
     """
     with readable_errors():
         operators = list_operators(default_registry(), pattern, dialect)
@@ -83,7 +83,7 @@ def show(operator: str, dialect: str | None, version: int | None, json_wanted: b
 
     OPERATOR may begin with its domain: com.microsoft.FusedMatMul.
 
-    Exit codes: 0 shown, 2 usage (also an unknown operator or dialect).
+    Exit codes: 0 shown, 2 usage (such as an unknown operator or dialect).
     """
     with readable_errors():
         descriptions = describe_operator(default_registry(), operator, dialect, version or 0)
@@ -105,8 +105,8 @@ def show(operator: str, dialect: str | None, version: int | None, json_wanted: b
 def missing(models: tuple[str, ...], json_wanted: bool, **format_options: object) -> None:
     """List the operators of each MODEL without a rule, with the number of their nodes and the nearest names.
 
-    Exit codes: 0 all operators have a rule, 1 some have none, 2 usage, 3 a file cannot be read; the other models are
-    still listed.
+    Exit codes: 0 all operators have a rule, 1 some operators have no rule, 2 usage, 3 a file cannot be read; the other
+    models are still listed.
     """
     codes: list[int] = []
     results = _missing_operators(models, format_options, codes)
@@ -144,7 +144,7 @@ def packages(json_wanted: bool) -> None:
 
     An entry point that cannot be loaded, or adds to no dialect, is listed with the reason.
 
-    Exit codes: 0 all are used, 1 some are not, 2 usage.
+    Exit codes: 0 all entry points are used, 1 some entry points are not used, 2 usage.
     """
     with readable_errors():
         entries = default_registry().entries()

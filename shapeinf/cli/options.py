@@ -41,7 +41,7 @@ _LIFETIME_OPTIONS = (
         type=click.Choice(["file", "least"]),
         default="file",
         show_default=True,
-        help="The execution order of the nodes: that of the file, or one with a smaller peak.",
+        help="The execution order of the nodes: the order of the file, or an order with a smaller peak.",
     ),
     _option("--aliases", is_flag=True, help="Outputs that are views of an input take no memory of their own."),
     _option(
@@ -56,8 +56,8 @@ _LIFETIME_OPTIONS = (
         metavar="N",
         default=WORK,
         show_default=True,
-        help="The work budget of each query, in machine-independent steps; results state where it was reached. It "
-        "also limits all queries of the command together.",
+        help="The work budget, in machine-independent steps, of each query and of all queries of the command "
+        "together; results state where the budget was reached.",
     ),
 )
 
@@ -76,7 +76,9 @@ class Lifetimes(NamedTuple):
         """The memory of a model with these options."""
         if self.runtime is not None:
             if self.order != "file" or self.aliases or self.in_place:
-                raise click.UsageError("--order, --aliases and --in-place do not apply to a runtime, which has its own")
+                raise click.UsageError(
+                    "--order, --aliases and --in-place do not apply with --runtime: a runtime decides them itself"
+                )
             return result.memory(runtime=self.runtime, options=self.options, work=self.work)
         return result.memory(order=self.order, aliases=self.aliases, in_place=self.in_place, work=self.work)
 

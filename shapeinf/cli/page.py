@@ -24,13 +24,13 @@ from shapeinf.texts import format_bytes, shell_word
 )
 @output_option("The folder to write; required.", folder=True)
 def page_command(pyodide: str, output: str | None) -> None:
-    """Write a page in which a browser infers the shapes of a model that is dropped on it.
+    """Write a page on which a browser infers the shapes of a model that a visitor drops there.
 
     The page is a folder of static files for any web server. It contains this version of shapeinf, and Pyodide, Python
     for browsers. Models are read in the browser, and nothing is sent anywhere. The files of Pyodide are compared with
     their known checksums; nothing is downloaded.
 
-    Exit codes: 0 written, 2 usage, 3 Pyodide is missing or another version, the folder has other files, or a file
+    Exit codes: 0 written, 2 usage, 3 Pyodide is missing or has another version, the folder has other files, or a file
     cannot be written.
     """
     if output is None:

@@ -36,14 +36,14 @@ class _PlanCommand(SectionedCommand):
 @click.option(
     "--planner",
     type=click.Choice([*PLANNERS, "omnimalloc"]),
-    help="The algorithm, by default `best`, or that of a --runtime which plans an arena. omnimalloc is a separate "
-    "package, and takes some seconds.",
+    help="The algorithm; by default `best`, or the algorithm of a --runtime that plans an arena. omnimalloc is a "
+    "separate package, and takes some seconds.",
 )
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
     metavar="N",
-    help="Every offset is a multiple of this: by default 64, or what a --runtime which plans an arena has.",
+    help="Every offset is a multiple of N; by default 64, or the alignment of a --runtime that plans an arena.",
 )
 @click.option(
     "--top",
@@ -51,7 +51,7 @@ class _PlanCommand(SectionedCommand):
     metavar="N",
     default=20,
     show_default=True,
-    help="The number of listed slots, the largest ones; OUT and JSON have all.",
+    help="How many slots are listed, the largest first; OUT and JSON have all slots.",
 )
 @click.option(
     "--format",
@@ -59,7 +59,8 @@ class _PlanCommand(SectionedCommand):
     type=click.Choice(["plan", "offline"]),
     default="plan",
     show_default=True,
-    help="What OUT is: the plan, or with --runtime tflite-micro a copy of MODEL with the offsets for its interpreter.",
+    help="The content of OUT: the plan, or with --runtime tflite-micro a copy of MODEL with the offsets for its "
+    "interpreter.",
 )
 @output_option("Write the plan to OUT: JSON where it ends in .json, else minimalloc's CSV; see --format.")
 @json_option
@@ -79,8 +80,8 @@ def plan(
     With a size for every dim (--bind), the plan holds for these sizes. With ranges (--dim, --assume), each slot has the
     maximum size of its tensor. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
 
-    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), or errors in the model, also at the sizes of
-    --bind, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 all tensors are placed, 1 some tensors are not placed (they are listed), or the model has errors or
+    cannot run at the sizes of --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(output=output)
     if written == "offline" and (lifetimes.runtime != "tflite-micro" or output is None):
@@ -108,8 +109,8 @@ def _save(memory: Memory, placed: Plan, output: str, planner: str | None, writte
 
     assert isinstance(memory, TfliteMicroMemory)
     offline = memory.save_offline(output, planner=planner or "best")
-    by_interpreter = exact_bytes(offline.greedy_head)
-    echo(f"{output}: head {exact_bytes(offline.head)} by {offline.planner}, by the interpreter {by_interpreter}")
+    head, greedy_head = exact_bytes(offline.head), exact_bytes(offline.greedy_head)
+    echo(f"{output}: head {head} with the planner {offline.planner}, {greedy_head} with that of the interpreter")
 
 
 @click.command(cls=SectionedCommand, epilog="Example: shapeinf plan verify plan.json --model model.onnx")
@@ -121,7 +122,7 @@ def _save(memory: Memory, placed: Plan, output: str, planner: str | None, writte
     "--alignment",
     type=click.IntRange(1, 2**30),
     metavar="N",
-    help="Every offset must be a multiple of this; by default the alignment of the plan (1 for a CSV).",
+    help="Every offset must be a multiple of N; by default the alignment of the plan (1 for a CSV).",
 )
 @json_option
 def verify(
@@ -132,13 +133,13 @@ def verify(
     alignment: int | None,
     json_wanted: bool,
 ) -> None:
-    """Check PLAN, of any tool, against a model: it must be valid for all sizes of the model's dims.
+    """Check that PLAN, made by any tool, is valid for all sizes of the dims of a model.
 
     PLAN is minimalloc's CSV (id,lower,upper,size,offset), or JSON as `shapeinf plan -o plan.json` writes it. Ids are
     names of tensors; lifetimes count the nodes from 0.
 
-    Exit codes: 0 valid, 1 not valid, or errors in the model, also at the sizes of --bind, 2 usage, 3 a file cannot be
-    read.
+    Exit codes: 0 the plan is valid, 1 the plan is not valid, or the model has errors or cannot run at the sizes of
+    --bind, 2 usage, 3 a file cannot be read.
     """
     with readable_errors():
         loaded = load_plan(plan)

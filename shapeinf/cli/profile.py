@@ -36,8 +36,8 @@ def _ranges(context: click.Context, parameter: click.Parameter, texts: Sequence[
     multiple=True,
     callback=_ranges,
     metavar="NAME=LO..HI",
-    help="The range of a dim, by the name that shapes show; also a size. A second range of the same dim is that of the "
-    "second profile. A dim without a range has the one that the graph requires.",
+    help="The range or the size of a dim, by the name that shapes show. A second range of the same dim is for the "
+    "second profile. A dim without a range has the range that the graph requires.",
 )
 @click.option(
     "--opt",
@@ -45,7 +45,8 @@ def _ranges(context: click.Context, parameter: click.Parameter, texts: Sequence[
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="The size of a dim to optimize for, the middle of its range by default; repeated as --dim.",
+    help="The size of a dim to optimize for; by default the middle of its range. A second size is for the second "
+    "profile.",
 )
 @click.option(
     "--format",
@@ -67,10 +68,10 @@ def profile_command(
 ) -> None:
     """Write optimization profiles of TensorRT for MODEL: the min, opt and max shape of each dynamic input.
 
-    The graph runs with every size in a profile, as far as that can be proved or tested: ranges with an illegal size are
-    refused, with the nearest legal ones. `shapeinf check MODEL --profile OUT` reads what is written.
+    The graph runs with every size in a profile, as far as that can be proved or tested: a range with an illegal size is
+    refused, and the nearest legal sizes are printed. `shapeinf check MODEL --profile OUT` reads the JSON form.
 
-    Exit codes: 0 written, 1 the graph cannot run with a size in the ranges (nothing is written), 2 usage (also a dim
+    Exit codes: 0 written, 1 the graph cannot run with a size in the ranges (nothing is written), 2 usage (such as a dim
     without an upper bound), 3 a file cannot be read or written.
     """
     check_outputs(output=output)

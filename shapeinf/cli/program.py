@@ -22,9 +22,9 @@ from shapeinf.texts import format_count
 def program_command(model: str, options: ModelOptions, output: str | None) -> None:
     """Write the shape program of MODEL as source text in C, JavaScript, Rust or Python, without libraries.
 
-    Its functions take the sizes of all dims of the inputs: one computes the dims and bytes of every tensor and the peak
-    of memory, the other returns the violated conditions of the contract. An overflow is an error. JavaScript comes with
-    types for TypeScript, in .d.mts.
+    The program has two functions of the sizes of all dims of the inputs. The first computes the dims and bytes of every
+    tensor and the peak of memory; the second returns the violated conditions of the contract. An overflow is an error.
+    JavaScript comes with types for TypeScript, in .d.mts.
 
     Exit codes: 0 written, 1 the model has errors (nothing is written), 2 usage, 3 a file cannot be read or written.
     """

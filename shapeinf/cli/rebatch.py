@@ -37,7 +37,7 @@ def _parse_axes(_: click.Context, parameter: click.Parameter, values: Sequence[s
     multiple=True,
     callback=_parse_axes,
     metavar="K|NAME=K",
-    help="The axis to make dynamic (0 by default), or that of one input. Repeatable.",
+    help="The axis to make dynamic (0 by default), or the axis of one input. Repeatable.",
 )
 @click.option("--name", default="batch", show_default=True, help="The name of the new dim.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME", help="An input with the axis; all inputs by default.")
@@ -45,8 +45,8 @@ def _parse_axes(_: click.Context, parameter: click.Parameter, values: Sequence[s
     "--spatial/--batch",
     "spatial",
     default=None,
-    help="Whether nodes may combine the items of the axis, as along the height of images. By default no for the axis "
-    "0, and for others where windows move over it.",
+    help="Whether nodes may combine the items of the axis, as along the height of images. The default is --spatial "
+    "for an axis other than 0 that windows move over, else --batch.",
 )
 @model_output("Write the new model to OUT. Without it nothing is written.")
 @click.option(
@@ -67,9 +67,9 @@ def rebatch(
 ) -> None:
     """Make a fixed axis of the inputs of MODEL dynamic, and rewrite the constants that fix its size.
 
-    Only constants that provably hold the size of the axis are rewritten. The outputs of a batch are those of its items:
-    a node that may combine items is refused. With --verify nothing is written unless the numbers agree. The model runs
-    in this process: verify only models that you trust.
+    Only constants that provably hold the size of the axis are rewritten. The outputs for a batch must be the outputs
+    for its items: a node that may combine items is refused. With --verify nothing is written unless the numbers agree.
+    The model runs in this process: verify only models that you trust.
 
     Exit codes: 0 rebatched, 1 a node or constant fixes the axis, a node combines items, or the numbers differ or could
     not be compared (nothing is written), 2 usage, 3 a file cannot be read or written, or a package is missing.
@@ -101,7 +101,7 @@ def _verify(source: object, rebatched: Rebatched, seed: int) -> list[str]:
     if rebatched.spatial:
         sizes = ", ".join(str(size) for run in comparison.bindings for size in run.values())
         return [f"verified: the shapes at {rebatched.name} = {sizes} are as inferred"]
-    return ["verified: the outputs of a batch are those of its parts"]
+    return ["verified: the outputs for a batch are the outputs for its parts"]
 
 
 def _print_changes(rebatched: Rebatched) -> None:

@@ -34,8 +34,8 @@ def report_command(
     The page has a field and a slider for each dim, and evaluates all sizes exactly as they move. --bind sets the sizes
     that it starts with, --dim the ranges of the sliders.
 
-    Exit codes: 0 no errors, 1 errors in the model, also at the sizes of --bind, 2 usage, 3 a file cannot be read or
-    written.
+    Exit codes: 0 no errors, 1 the model has errors or cannot run at the sizes of --bind, 2 usage, 3 a file cannot be
+    read or written.
     """
     if output is None:
         raise click.UsageError("name the page to write: -o report.html")

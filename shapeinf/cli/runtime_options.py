@@ -34,7 +34,8 @@ RUNTIME_OPTIONS = (
     _option(
         "--no-reuse",
         is_flag=True,
-        help="Values use no free memory of others (executorch: `naive`; litert: all tensors are preserved).",
+        help="Values do not reuse memory that other values have freed (executorch: `naive`; litert: all tensors are "
+        "preserved).",
     ),
     _option(
         "--threads",

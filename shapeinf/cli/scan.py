@@ -90,7 +90,7 @@ class _Execution:
     required=True,
     type=click.Path(file_okay=False),
     metavar="OUT",
-    help="The folder of the results, also of an earlier scan.",
+    help="The folder of the results; it may hold an earlier scan.",
 )
 @model_options(without=("declared", "strict"))
 @click.option(
@@ -140,7 +140,7 @@ def scan(
     model has a process with limits of time and memory: a crash, a hang or a lack of memory is a row. The same command
     again skips unchanged models that have a row. `shapeinf scan report OUT` shows the results.
 
-    Exit codes: 0 every path has a result, 1 some have none, 2 usage, 3 the scan cannot go on, 130 ended by
+    Exit codes: 0 every path has a result, 1 some paths have no result, 2 usage, 3 the scan cannot go on, 130 ended by
     Ctrl-C.
     """
     how = _Execution(**execution)

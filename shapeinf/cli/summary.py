@@ -29,10 +29,10 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     A MODEL is a file, a folder (searched for models), or a quoted glob pattern.
 
     Multiply-accumulates (MACs) and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes
-    of --bind, or at usual ones. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
+    of --bind; other dims have a usual size. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
 
-    Exit codes: 0 no errors, 1 errors in a model, also at the sizes of --bind, 2 usage (also a dim that a model does not
-    have), 3 a file cannot be read; the other models are still shown.
+    Exit codes: 0 no errors, 1 a model has errors or cannot run at the sizes of --bind, 2 usage (such as a dim that a
+    model does not have), 3 a file cannot be read; the other models are still shown.
     """
     if table and json_wanted:
         raise click.UsageError("--table and --json are two forms of the output: choose one")

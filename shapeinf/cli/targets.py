@@ -55,16 +55,16 @@ _EXTERNAL_DATA = click.option(
 _ANNOTATE = click.option(
     "--annotate",
     type=click.Choice(ANNOTATE),
-    help="The types that an ONNX model gets: of all values, in texts that cost a runtime no memory (chains, the "
-    "default); of all values, with equal texts for equal dims (all); of its outputs only (io).",
+    help="Which types an ONNX model gets: the types of all values, with texts that cost a runtime no memory (chains, "
+    "the default) or with equal texts for equal dims (all), or the types of the outputs only (io).",
 )
 _DIM_TEXT = click.option(
     "--dim-text",
     type=click.Choice(list(NOTATIONS)),
-    help="Write expressions of dims of an ONNX model as this tool writes them: sympy (also for onnxruntime), torch, "
-    "jax, or onnx for the form that is proposed as a standard. Equal dims have equal texts then.",
+    help="Write the dims of an ONNX model in the notation of this tool: sympy (which onnxruntime uses), torch, jax, "
+    "or onnx for the form that is proposed as a standard. Equal dims then have equal texts.",
 )
-_FORCE = click.option("--force", is_flag=True, help="Overwrite OUT even if it is a file that is no model.")
+_FORCE = click.option("--force", is_flag=True, help="Overwrite OUT even if it is a file other than a model.")
 
 
 class ModelTarget(NamedTuple):
@@ -82,7 +82,7 @@ class ModelTarget(NamedTuple):
         return self.path == "-"
 
     def check(self, model: str) -> None:
-        """End the command where its model cannot be written, or would replace a file that is no model.
+        """End the command where its model cannot be written, or would replace a file that is not a model.
 
         A model may be replaced, also the one that the command reads.
         """
@@ -101,7 +101,7 @@ class ModelTarget(NamedTuple):
         if self.force or os.path.isdir(self.path):
             return
         if _has_content(self.path) and not FORMATS.is_model_file(self.path):
-            raise click.UsageError(f"{self.path} exists and is no model: write to another file, or add --force")
+            raise click.UsageError(f"{self.path} exists and is not a model: write to another file, or add --force")
         data = f"{self.path}.data"
         if self.external_data == "copy" and os.path.exists(data) and not os.path.exists(self.path):
             text = f"{data} exists, but {self.path} does not: write to another file, or add --force"

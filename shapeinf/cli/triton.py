@@ -31,10 +31,10 @@ def triton_command(model: str, options: ModelOptions, max_batch: int, output: st
 
     The config has a batch axis where the first axis of all inputs and outputs is the same free size, and lets Triton
     batch requests where no node mixes the items of a batch; else a comment in it states why. `shapeinf check MODEL
-    --triton OUT` finds nothing in what is written.
+    --triton OUT` reports nothing for the written config.
 
-    Exit codes: 0 written, 1 the graph cannot run with a batch of some sizes up to N (nothing is written), 2 usage (also
-    a format that Triton has no backend for), 3 a file cannot be read or written.
+    Exit codes: 0 written, 1 the graph cannot run with a batch of some sizes up to N (nothing is written), 2 usage (such
+    as a format that Triton has no backend for), 3 a file cannot be read or written.
     """
     check_outputs(output=output)
     with readable_errors():

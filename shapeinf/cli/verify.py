@@ -57,7 +57,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="Run MODEL at these sizes, in addition to those of --bind. Repeatable: each is a run.",
+    help="Run MODEL at these sizes, in addition to the sizes of --bind. Repeatable: each is a run.",
 )
 @click.option(
     "--input",
@@ -74,8 +74,8 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--memory",
     is_flag=True,
-    help="Measure the peak of a run in onnxruntime, in a process of its own, and compare it with that of `shapeinf "
-    "memory --runtime onnxruntime`.",
+    help="Measure the peak of a run in onnxruntime, in a process of its own, and compare it with the peak that "
+    "`shapeinf memory --runtime onnxruntime` predicts.",
 )
 @click.option(
     "--optimize",
@@ -99,11 +99,12 @@ def verify_command(
 
     MODEL is an ONNX file (onnxruntime, openvino), a model of TensorFlow (tensorflow), a program of torch.export
     (torch), or a network of PNNX (torch, ncnn). A second run writes the outputs into buffers of exactly the inferred
-    sizes, where the runtime can. Dims without a size get a small one. The model runs in this process (ncnn in a
-    separate one): run only models that you trust.
+    sizes, where the runtime allows this. Dims without a size get a small size. The model runs in this process (ncnn in
+    a separate one): run only models that you trust.
 
-    Exit codes: 0 all types are as inferred, 1 some are not (--memory: a run takes more than predicted), 2 usage, 3 the
-    runtime is not installed or refuses the model (its message is printed), or a file cannot be read.
+    Exit codes: 0 all types are as inferred, 1 some types are not as inferred (with --memory: a run takes more memory
+    than predicted), 2 usage, 3 the runtime is not installed or refuses the model (its message is printed), or a file
+    cannot be read.
     """
     if optimize and not memory:
         raise click.UsageError("--optimize needs --memory")

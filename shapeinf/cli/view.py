@@ -61,8 +61,8 @@ def view(
     netron is a separate package: pip install netron. Its server runs on this machine and shows a temporary copy of
     the model and its weights, which is removed at the end.
 
-    Exit codes: 0 exported, 1 errors with --strict, 2 usage, 3 netron is not installed, a port is in use, or a file
-    cannot be read or written, 130 ended by Ctrl-C.
+    Exit codes: 0 exported, 1 with --strict, the model has errors, 2 usage, 3 netron is not installed, a port is in use,
+    or a file cannot be read or written, 130 ended by Ctrl-C.
     """
     if (export is None) != (output is None) or (quantity is not None and export is None):
         raise click.UsageError("-o OUT and --quantity belong to --export: add --export model-explorer -o OUT")

@@ -29,17 +29,17 @@ from shapeinf.runtime_messages import MAX_TEXT
     multiple=True,
     callback=parse_sizes,
     metavar="NAME=N,...",
-    help="The sizes of dims in the run that failed; by default those that MESSAGE states. Repeatable.",
+    help="The sizes of dims in the run that failed; by default the sizes in MESSAGE. Repeatable.",
 )
 @model_options(without=("strict",))
 @json_option
 def why_command(message: str, model: str, options: ModelOptions, at: list[dict[str, int]], json_wanted: bool) -> None:
-    """Say which condition of MODEL failed, from the error text of a runtime.
+    """Name the condition of MODEL that failed, from the error text of a runtime.
 
     MESSAGE is an error of onnxruntime, OpenVINO, TensorRT, TensorFlow, torch or LiteRT: the message itself, a traceback
     or a log; `-` is standard input. The report names the node and the condition of the contract that failed, the
-    nearest legal sizes, and the way back to an input. The shapes of the inputs of the run are --input-shapes, which may
-    differ from the declared ones, or sizes of dims --at. Without either, the sizes that MESSAGE states count.
+    nearest legal sizes, and the way back to an input. State the shapes of the inputs in that run with --input-shapes
+    (they may differ from the declared shapes), or the sizes of dims with --at. By default, the sizes in MESSAGE count.
 
     Exit codes: 0 a cause is named, 1 no cause is explained, 2 usage, 3 a file cannot be read.
     """

@@ -360,7 +360,7 @@ class _Reader:
             raise self.error(f"has a malformed expression: {error}") from None
         unknown = {s.name for d in dims if isinstance(d, Dimension) for s in d.symbols()} - names
         if unknown:
-            raise self.error(f"has a precondition on {min(unknown)!r}, which is no dim of the inputs")
+            raise self.error(f"has a precondition on {min(unknown)!r}, which is not a dim of the inputs")
 
     def take(self, data: Any, key: str, kind: type[T]) -> T:
         value = data.get(key) if isinstance(data, dict) else None

@@ -33,6 +33,7 @@ from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import Condition, ShapeStore, TensorType, Type, relax_type
 from shapeinf.lattice.truths import Truth
+from shapeinf.lattice.types import operand_text
 from shapeinf.ops import Body, Call, Contents, Outcome, unknown_outputs
 from shapeinf.solver.budget import CUT, Budget, bodies_budget
 
@@ -554,7 +555,7 @@ class Inference:
             origin = (
                 f"from {self.compiled.step(producer).node_name}" if producer is not None else "an input or constant"
             )
-            lines.append(f"{name}  {self.type_of(slot)!r}   {origin}")
+            lines.append(f"{name}  {operand_text(self.type_of(slot))}   {origin}")
         return tuple(lines)
 
 

@@ -293,11 +293,14 @@ class _Diagnosis:
             every = self.index.with_conditions(conditions.by_node)
             listed = [condition for c in every for condition in conditions.of_node(c.match)]
             more = f", the first {MOST_LISTED} of {len(listed)}" if len(listed) > MOST_LISTED else ""
-            note = f"the message names no node of this model: all conditions of the graph are listed{more}"
+            note = f"the message names no node of this model, so all conditions of the graph are listed{more}"
             return listed, note if listed else "the message names no node of this model"
         nearby = list(conditions.of_neighbors(c.node for c in best))
         if nearby:
-            return nearby, "the node has no condition on sizes; those of its neighbors are listed, which may be fused"
+            return nearby, (
+                "the node has no condition on sizes; the conditions of its neighbors are listed, which "
+                "the runtime may have fused with it"
+            )
         opened = Conditions(open_axes(self.session, input_ranks(self.inference)), {}, self.work)
         listed = [condition for c in best for condition in opened.of_node(c.match)]
         if listed:

@@ -198,6 +198,25 @@ class PartialTensor(TensorType):
         return ", ".join(texts + more)
 
 
+def operand_text(type_: Type | None) -> str:
+    """The text of an operand in a diagnostic: with its contents only where they are few integers, not weights.
+
+    >>> operand_text(PartialTensor("int64", Shape((2,)), (1, -1)))
+    'int64[2]{1, -1}'
+    >>> operand_text(PartialTensor("float32", Shape((2,)), (0.5, -0.25)))
+    'float32[2]'
+    """
+    if not isinstance(type_, PartialTensor) or type_.elements is None:
+        return repr(type_)
+    if type_.dtype in _INTEGERS and len(type_.elements) <= MAX_PRINTED:
+        return repr(type_)
+    return f"{type_.dtype or '?'}{type_.shape}"
+
+
+_INTEGERS = frozenset({"int32", "int64", "bool"})
+"""Element types of sizes, axes, indices and conditions."""
+
+
 def to_partial(tensor: TensorType) -> PartialTensor:
     """The same type as a PartialTensor; a plain type has no known contents."""
     return tensor if isinstance(tensor, PartialTensor) else PartialTensor(tensor.dtype, tensor.shape, None)

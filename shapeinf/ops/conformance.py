@@ -196,7 +196,7 @@ def _check_attributes(use: Use, definition: OpDef) -> Iterator[ShapeError]:
 
 def invalid_type(subject: str) -> ShapeError:
     """The violation of an attribute, or a value, whose element type no value can have."""
-    return ShapeError(f"{subject} must have a valid element type that is no reference", code=TYPE_NOT_ALLOWED)
+    return ShapeError(f"{subject} must have a valid element type that is not a reference", code=TYPE_NOT_ALLOWED)
 
 
 def _unknown_attribute(use: Use, definition: OpDef, name: str) -> ShapeError:

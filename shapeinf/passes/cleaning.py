@@ -85,7 +85,7 @@ def clean(
     >>> cleaned
     <Cleaned: 1 remove_identity>
     >>> cleaned.report.skipped[0].reason
-    "'k' is no constant"
+    "'k' is not a constant"
     >>> [node.op_type for node in cleaned.to_proto().graph.node]
     ['Conv', 'Add', 'Relu']
 

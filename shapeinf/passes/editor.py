@@ -123,7 +123,7 @@ class Editor:
     def array(self, value: ir.Value | None) -> npt.NDArray[Any]:
         """The contents of a constant. Raises Skip for any other value, and for contents that cannot be read."""
         if value is None or not self.is_constant(value):
-            raise Skip(f"{_label(value)} is no constant")
+            raise Skip(f"{_label(value)} is not a constant")
         assert value.const_value is not None
         try:
             return contents(value.const_value)

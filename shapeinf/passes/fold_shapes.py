@@ -179,7 +179,7 @@ class Folding:
         return node.graph
 
     def is_computed(self, value: ir.Value | None) -> bool:
-        """Whether an operand is no constant yet."""
+        """Whether an operand is not a constant yet."""
         return value is not None and not self.editor.is_constant(value) and not _is_constant_node(value.producer())
 
     # -- removal -----------------------------------------------------------------------------------------------------

@@ -74,4 +74,4 @@ def _check_inference_mode(editor: Editor, node: ir.Node) -> None:
     if len(node.outputs) > 1:
         raise Skip("it has outputs for the statistics of training")
     if opset < 9 and not node.attributes.get_int("spatial", 1):
-        raise Skip("its parameters are those of each element, not for each channel (spatial=0)")
+        raise Skip("its parameters have a value for each element, not for each channel (spatial=0)")

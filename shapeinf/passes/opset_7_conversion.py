@@ -62,7 +62,7 @@ def _prelu(editor: Editor, node: ir.Node) -> Edit | None:
     if slope.dims is not None and all(d == 1 for d in slope.dims):
         return None
     if x.dims is None or slope.dims is None or len(slope.dims) != 1 or len(x.dims) < 2:
-        raise Skip("PRelu has a slope per channel before opset 7, and a rank is unknown or the slope is no vector")
+        raise Skip("PRelu has a slope per channel before opset 7, and a rank is unknown or the slope is not a vector")
     missing = len(x.dims) - 2
     return _with_axes_of_size_1(editor, node, missing, _remove(node)) if missing else None
 

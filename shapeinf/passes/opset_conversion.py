@@ -271,7 +271,7 @@ def _to_resize(editor: Editor, node: ir.Node) -> Edit:
 
 def _resize_modes(editor: Editor, node: ir.Node) -> None:
     if node.attributes.get_string("coordinate_transformation_mode", "") == "tf_half_pixel_for_nn":
-        raise Skip("tf_half_pixel_for_nn is no mode of Resize from opset 13 on")
+        raise Skip("Resize does not have the mode tf_half_pixel_for_nn from opset 13 on")
 
 
 def _resize_inputs(editor: Editor, node: ir.Node) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from shapeinf.edit.comparison import Difference
+from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.expr import Dimension
 from shapeinf.report.summary import Amount, Summary, summarize
 from shapeinf.report.usual_sizes import usual_sizes
 from shapeinf.result import Result
@@ -73,8 +75,14 @@ class DiffReport:
 def report_differences(
     models: tuple[str, str], results: tuple[Result, Result], differences: Sequence[Difference], bind: Mapping[str, int]
 ) -> DiffReport:
-    """The report of two results; totals have values at usual sizes of each model, `bind` among them."""
-    before, after = (summarize(result, usual_sizes(result, bind)) for result in results)
+    """The report of two results; totals have values at usual sizes of each model, `bind` among them.
+
+    An axis of an input that is a number in the other model has this size.
+    """
+    pairs = zip(results, reversed(results), strict=True)
+    before, after = (
+        summarize(result, usual_sizes(result, {**_fixed_sizes(result, other), **bind})) for result, other in pairs
+    )
     same_vocabulary = results[0].graph.dialect == results[1].graph.dialect
     totals = (TotalDifference(name, amount(before), amount(after)) for name, amount in _AMOUNTS.items())
     return DiffReport(
@@ -85,6 +93,17 @@ def report_differences(
         before.sizes,
         after.sizes,
     )
+
+
+def _fixed_sizes(result: Result, other: Result) -> dict[str, int]:
+    """The sizes of dims that are numbers at the same places of the inputs of another model."""
+    sizes: dict[str, int] = {}
+    labels = input_symbols(result.engine.inference)
+    for info, fixed in zip(result.inputs.values(), other.inputs.values(), strict=False):
+        for dim, size in zip(info.shape.dims or (), fixed.shape.dims or (), strict=False):
+            if isinstance(dim, Dimension) and dim in labels and isinstance(size, int):
+                sizes.setdefault(labels[dim], size)
+    return sizes
 
 
 _AMOUNTS: dict[str, Callable[[Summary], Amount]] = {

@@ -24,8 +24,9 @@ MAX_PROBLEMS = 10
 
 def plan_lines(plan: Plan, result: Result, memory: Memory, top: int) -> Iterator[str]:
     """The arena, its `top` largest slots from its bottom to its top, and the sizes for which the plan is valid."""
+    tensors = format_count(len(plan.slots), "tensor")
     yield (
-        f"arena {exact_bytes(plan.arena)} for {format_count(len(plan.slots), 'tensor')} by {plan.planner}, "
+        f"arena {exact_bytes(plan.arena)} for {tensors} with the planner {plan.planner}; "
         f"offsets are multiples of {plan.alignment}; no plan needs less than {exact_bytes(plan.problem.least_arena)}"
     )
     dims = dims_text(named_dims(result))

@@ -125,7 +125,7 @@ def arena_lines(arena: ArenaRecord) -> Iterator[str]:
         if arena.at_bounds:
             yield f"arena        no bound: specify upper bounds of {dims} with --dim, or sizes with --bind"
         else:
-            yield f"arena        decided by sizes: specify those of {dims} with --bind"
+            yield f"arena        depends on sizes: specify {dims} with --bind"
     else:
         size = qualify(exact_bytes(arena.bytes), bool(arena.unplaced), False)
         where = " at upper bounds" if arena.at_bounds else ""

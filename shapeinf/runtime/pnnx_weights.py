@@ -73,7 +73,7 @@ class Weights:
         return self._contents
 
     def _length(self, member: str, size: int) -> int | None:
-        """The bytes to read of a file in the archive; None for one that is no constant of this size."""
+        """The bytes to read of a file in the archive; None for one that is not a constant of this size."""
         name = self.names.get(member)
         constant = None if name is None else self.constants.get(name)
         return size if constant is not None and size == byte_count(constant) else None

@@ -212,7 +212,7 @@ def test_the_report_has_the_plain_peak_too(
 def test_arenas_of_tensorflow_lite(tmp_path: Path) -> None:
     path = str(dense(tmp_path))
     unbound = CliRunner().invoke(main, ["memory", path, "--runtime", "litert"])
-    assert "arena        decided by sizes: specify those of x.shape[0] with --bind" in unbound.output
+    assert "arena        depends on sizes: specify x.shape[0] with --bind" in unbound.output
     bound = ["--bind", "x.shape[0]=3"]
     lines = CliRunner().invoke(main, ["memory", path, "--runtime", "litert", *bound]).output
     assert "arena        704 bytes by litert, at multiples of 64" in lines and "704 bytes after allocation" in lines
@@ -227,4 +227,7 @@ def test_a_file_with_offsets(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "--format offline needs --runtime tflite-micro and --output" in refused.output
     written = CliRunner().invoke(main, [*command, "--runtime", "tflite-micro", "--bind", "x.shape[0]=3"])
     assert written.exit_code == 0, written.output
-    assert "head 576 bytes by " in written.output and "by the interpreter 576 bytes" in written.output
+    assert (
+        "head 576 bytes with the planner " in written.output
+        and "576 bytes with that of the interpreter" in written.output
+    )

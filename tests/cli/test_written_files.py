@@ -184,7 +184,7 @@ def test_what_is_no_model_is_not_overwritten(folder: Path, name: str, content: b
     (folder / "out.onnx").write_bytes(content)
     result = run(*MODEL_WRITERS[name])
     assert result.exit_code == 2
-    assert "out.onnx exists and is no model: write to another file, or add --force" in result.stderr
+    assert "out.onnx exists and is not a model: write to another file, or add --force" in result.stderr
     assert (folder / "out.onnx").read_bytes() == content
 
 

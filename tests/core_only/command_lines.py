@@ -49,3 +49,4 @@ def command_lines(model: Path) -> Iterator[list[str]]:
 def other_lines() -> Iterator[list[str]]:
     """The commands that need no model."""
     yield from (["ops", "list"], ["ops", "show", "Relu"], ["expression", "add(@0,@1)", "[N,8]", "[8]"])
+    yield ["page", "-o", "site"]  # without Pyodide, which is no Python package

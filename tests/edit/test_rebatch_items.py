@@ -314,7 +314,7 @@ def test_verify_on_the_command_line(tmp_path: Path) -> None:
     onnx.save(convolutional().model(), path)
     for options, line in (
         (["--axis", "2", "--name", "H"], "verified: the shapes at H = 32, 33, 34 are as inferred"),
-        ([], "verified: the outputs of a batch are those of its parts"),
+        ([], "verified: the outputs for a batch are the outputs for its parts"),
     ):
         result = CliRunner().invoke(main, ["rebatch", str(path), *options, "--verify", "-o", str(out)])
         assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, line), result.output

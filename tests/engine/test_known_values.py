@@ -132,3 +132,16 @@ def test_records_with_other_contents_are_equal_and_pickles_keep_them() -> None:
     one, two = (infer_shapes(scaffold()).at(seq=size).tensors["target"] for size in (7, 8))
     assert one == two
     assert one.value != two.value
+
+
+def test_diagnostics_show_integers_and_no_weights():
+    result = infer_shapes(
+        onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        g (float[n, 3] x) => (y, z) <float[5] weights = {0.5, 0.25, 0.125, 2, 4}, int64[2] target = {-1, -1}> {
+            y = Add(x, weights)
+            z = Reshape(x, target)
+        }""")
+    )
+    added, reshaped = ("\n".join(diagnostic.operands) for diagnostic in result.diagnostics)
+    assert "weights  float32[5]   an input or constant" in added and "0.25" not in added
+    assert "target  int64[2]{-1, -1}" in reshaped

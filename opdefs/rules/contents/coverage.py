@@ -18,8 +18,8 @@ FILE = "contents.txt"
 
 REASONS: Mapping[str, str] = {
     "complex": "complex numbers",
-    "flow": "the contents are those of its bodies, which are evaluated",
-    "identity": "the contents are those of its inputs, which are kept",
+    "flow": "its bodies are evaluated, and their contents are its contents",
+    "identity": "it keeps the contents of its inputs",
     "image": "images, sound, signals, boxes and points: never a size",
     "input": "the contents are an input, or a constant of the file, which is read",
     "internal": "a runtime inserts it when it runs a graph, or tests itself with it",

@@ -59,6 +59,6 @@ register_code(
     "N408",
     "warning",
     "a statement that the specification of 2017 forbids, although its own examples have such statements",
-    "It is read as the examples are. The first statement of each kind is reported.",
+    "The statement is read as in these examples. The first statement of each kind is reported.",
 )
 register_code("N703", ("note", "warning"), "missing tensor files", "A note where all of them are missing.")

@@ -11,7 +11,7 @@ register_code(
     DECLARED_TWICE,
     "warning",
     "an input with two declared shapes that differ",
-    "Such as those of the placeholder and of a signature; the first one is used.",
+    "Such as the shapes of the placeholder and of a signature; the first shape is used.",
 )
 register_code(
     UNKNOWN_ATTRIBUTE,

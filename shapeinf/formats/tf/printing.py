@@ -42,7 +42,7 @@ def _lines(data: bytes, pos: int, end: int, type_: MessageType, depth: int) -> I
             raise ModelError(f"the field {number} of {type_.name} has no known name for text form: write a binary file")
         if field.kind == "message":
             if kind != BYTES:
-                raise DamagedError(f"{field.name} is no message")
+                raise DamagedError(f"{field.name} is not a message")
             yield f"{indent}{field.name} {{\n"
             yield from _lines(data, start, stop, message_type(field.type), depth + 1)
             yield f"{indent}}}\n"
@@ -55,15 +55,15 @@ def _values(data: bytes, field: Field, kind: int, start: int, stop: int) -> Iter
     """The texts of the values of a field: several for a packed list."""
     if field.kind in ("string", "bytes"):
         if kind != BYTES:
-            raise DamagedError(f"{field.name} is no {field.kind}")
+            raise DamagedError(f"{field.name} is not a {field.kind}")
         yield f'"{"".join([_BYTE_TEXTS[byte] for byte in data[start:stop]])}"'
         return
     wire_kind, code = _FIXED.get(field.kind, (VARINT, ""))
     if kind not in (wire_kind, BYTES):
-        raise DamagedError(f"{field.name} is no {field.kind}")
+        raise DamagedError(f"{field.name} is not a {field.kind}")
     if code:
         if (stop - start) % struct.calcsize(code):
-            raise DamagedError(f"{field.name} is no list of {field.kind}")
+            raise DamagedError(f"{field.name} is not a list of {field.kind}")
         yield from (_fixed_text(field, value) for (value,) in struct.iter_unpack(code, data[start:stop]))
     elif kind == VARINT:
         yield _integer_text(field, start)

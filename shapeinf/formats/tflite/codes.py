@@ -18,7 +18,7 @@ register_code(
 register_code(
     OTHER_SIGNATURES,
     "note",
-    "signatures of other subgraphs than the one that is read",
+    "signatures of other subgraphs than the subgraph that is read",
     "Each signature is a model of its own; `--signature` selects it.",
 )
 register_code(

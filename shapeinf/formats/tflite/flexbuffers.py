@@ -42,7 +42,7 @@ def read_flexbuffer(data: bytes) -> object:
         raise MalformedError("the options are too short for a FlexBuffer")
     width, packed = data[-1], data[-2]
     if width not in _WIDTHS:
-        raise MalformedError("the options are no FlexBuffer")
+        raise MalformedError("the options are not a FlexBuffer")
     reader = _FlexReader(data)
     return reader.read(_Value(len(data) - 2 - width, width, packed >> 2, 1 << (packed & 3)), 0)
 

@@ -118,7 +118,7 @@ def read_guard(text: str, sizes: Mapping[str, str]) -> Guard:
 
 
 def _no_name(name: str) -> str:
-    raise UnreadableError(f"the name {name[:40]!r} is no size of an input")
+    raise UnreadableError(f"the name {name[:40]!r} is not a size of an input")
 
 
 def _source(tree: ast.expr, sizes: Mapping[str, str]) -> str | None:

@@ -94,7 +94,6 @@ DEVIATIONS = (
     ),
     looser("com.microsoft.VarlenNGramHashMapping", "cumulative_sequence_length", CONTENTS),
     stricter("com.microsoft.EmbedLayerNormalization", "position_ids must", "position_ids: 2D tensor"),
-    looser("com.microsoft.MatMulFpQ4", "wrong size", "the size of packed weights is not documented"),
     looser("com.microsoft.nchwc.Conv", "blocked layout", "channels are padded to the block of the machine"),
     looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONLY_THIS_KERNEL),
     stricter(

@@ -79,7 +79,7 @@ def test_user_shapes_must_keep_extents_that_the_document_reads():
     assert str(result.tensors["x"].shape) == "[N, 3, 8, 8]"
     assert str(result.tensors["y"].shape) == "[3, 64*N]"
     result = shapeinf.infer_shapes(graph, inputs={"x": "[N, 5, 8, 8]"})
-    assert [d.severity for d in result.diagnostics] == ["error"]
+    assert [(d.severity, d.code) for d in result.diagnostics] == [("warning", "S123"), ("error", "S101")]
 
 
 @pytest.mark.parametrize(

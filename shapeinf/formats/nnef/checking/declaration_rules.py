@@ -131,8 +131,8 @@ def _check_results(fragment: Fragment, dialect: DialectName, reporter: Reporter)
 def _check_default(parameter: Parameter, default: Expr, expressions: ExpressionTypes, reporter: Reporter) -> None:
     other = _not_literal(default)
     if other is not None:
-        reason = f"{other.name!r} is a name" if isinstance(other, Name) else "this is none"
-        message = f"the default of parameter {parameter.name!r} must be a literal, {reason}"
+        reason = f"{other.name!r} is a name" if isinstance(other, Name) else "this is an expression"
+        message = f"the default of parameter {parameter.name!r} must be a literal, but {reason}"
         reporter.error("N305", message, start_of(other))
         return
     of = expressions.type_of(default)

@@ -162,7 +162,7 @@ class InvocationTypes(ExpressionTypes):
     ) -> str | None:
         parameters = signature.fragment.parameters
         if after_named:
-            problem = "arguments with names come after those without"
+            problem = "arguments with names come after arguments without names"
         elif position >= len(parameters):
             count = len(parameters)
             problem = f"{invocation.name!r} has {count} parameter{'s' if count != 1 else ''} only"

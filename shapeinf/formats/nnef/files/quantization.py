@@ -109,7 +109,11 @@ def check_quantization(
         seen.add(entry.tensor)
         fragment = library.get(entry.call.name)
         if fragment is None or not _is_quantization(fragment):
-            reason = "is not declared" if fragment is None else "is no quantization: it must take and return one tensor"
+            reason = (
+                "is not declared"
+                if fragment is None
+                else "is not a quantization: the operation must take and return one tensor"
+            )
             errors.append(source.error("N712", f"the operation {entry.call.name!r} {reason}", entry.call.at))
             continue
         check = _EntryCheck(entry, fragment, source, exact)
@@ -152,7 +156,7 @@ class _EntryCheck:
                 # The specification is silent on positional arguments: here they are the parameters in order.
                 name = parameters[index].name if index < len(parameters) else ""
             if name == self.fragment.parameters[0].name:
-                message = f"{name!r} of {op!r} is the quantized tensor: it is no argument of an entry"
+                message = f"{name!r} of {op!r} is the quantized tensor, which an entry must not name"
                 yield error("N713", message, argument.at)
             elif not any(p.name == name for p in parameters):
                 message = (

@@ -136,7 +136,7 @@ def minimize_memory(
         raise UnknownNameError("runtime for which files can be minimized", runtime, [RUNTIME])
     graph = session.compiled.graph
     if (graph.format or graph.dialect) != "onnx":
-        raise ShapeInferenceError(f"minimize_memory is for ONNX models: {RUNTIME} runs no other ones")
+        raise ShapeInferenceError(f"minimize_memory is for ONNX models: {RUNTIME} runs no other models")
     return Minimizer(session, annotation, sizes).run()
 
 

@@ -44,7 +44,8 @@ from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
 NOTES = (
-    "the head is exact for the reference kernels; those of a vendor, such as CMSIS-NN, need other scratch buffers",
+    "the head is exact for the reference kernels; the kernels of a vendor, such as CMSIS-NN, need other scratch "
+    "buffers",
     "the tail is that of a machine with pointers of eight bytes: with four bytes it is smaller",
     "the interpreter plans in the arena too: the smallest one that works is larger by up to 0.5 KiB, or by up to "
     "2 KiB where the head is small",
@@ -177,7 +178,9 @@ class TfliteMicroMemory(PlannedArena):
         layout, buffers = self._buffers_at(sizes or {})
         graph = self.inference.compiled.graph
         if len(layout.subgraphs) > 1:
-            raise ModelError(f"the file has {len(layout.subgraphs)} subgraphs: offsets are those of a single one")
+            raise ModelError(
+                f"the file has {len(layout.subgraphs)} subgraphs: offsets exist for a file with a single subgraph"
+            )
         problems = list(_unplaced(layout))
         if problems:
             raise ModelError(f"{problems[0].name} has no offset: {problems[0].cause}")
