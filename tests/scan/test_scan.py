@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -327,6 +328,21 @@ def test_a_changed_row_replaces_the_earlier_one_in_all_tables(dataset: Dataset, 
     again.close()
     assert sorted((row["path"], row["size"]) for row in records(tmp_path / "out")) == [("/a", 2), ("/b", 1)]
     assert [record["path"] for record in records(tmp_path / "out", "operators")] == ["/b"]
+
+
+def test_rows_that_are_written_stay_in_no_object(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shapeinf.scan.dataset.PART_ROWS", 20)
+
+    def add(first: int, last: int) -> int:
+        for number in range(first, last):
+            row = row_of(f"/{number}")
+            row.operators.append({"op": "Relu", "domain": "", "nodes": 1, "has_rule": True})
+            dataset.add(row)
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = add(0, 40)
+    assert add(40, 240) < before + 100, "200 rows are at least 400 objects"
 
 
 @pytest.mark.parametrize("table", [MODELS, *RECORD_TABLES])

@@ -1,22 +1,26 @@
-"""Models a second of `shapeinf scan` against a plain loop in one process, by CPU time, and with two processes.
+"""The cost of isolation of `shapeinf scan`, and its models a second with one process and with two; on Linux.
 
-    python tools/bench/scan.py MODELS [--models 150] [--runs 7]
+    python tools/bench/scan.py MODELS [--repeats 10] [--copies 100]
 
-MODELS is a folder with ONNX models. Those whose row takes 10 to 30 ms are copied until there are N different files, in
-a temporary folder. Each run times new processes from their start to their end: CPU time is that of all processes of a
-run, and the least of all runs counts. A model takes the difference to a run with one copy of each, in which packages
-are imported. The loop makes the same rows and drops them; a scan also writes them.
+MODELS is a folder with ONNX models, of which those are used whose row takes 10 to 30 ms.
+
+Isolation: each model is scanned in this process, as a plain loop would, and in a child process, whose row is written,
+in turns; the least CPU time of several runs, that of the child and of its parent. The start of a process is counted
+with its share of a model.
+
+Throughput: `shapeinf scan` on copies with doc strings of their own; the least wall time of three runs, without that of
+one copy of each model, in which packages are imported.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 # Not the folder of this file, whose modules have the names of packages, but the one above.
@@ -24,104 +28,113 @@ sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 from onnx import load_model  # noqa: E402
 
-from shapeinf.scan.candidates import find_candidates  # noqa: E402
-from shapeinf.scan.process import MAX_MODELS  # noqa: E402
+from shapeinf.scan.dataset import Dataset  # noqa: E402
+from shapeinf.scan.process import MAX_MODELS, Child  # noqa: E402
 from shapeinf.scan.records import Candidate, ScanOptions  # noqa: E402
 from shapeinf.scan.row import scan_model  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = (0.010, 0.030)
-"""The time of a row of the models that are copied."""
-WAYS = {
-    "loop": [__file__, "{folder}", "--loop"],
-    "scan": ["-m", "shapeinf.cli", "scan", "{folder}", "--jobs", "1"],
-    "scan, 2 processes": ["-m", "shapeinf.cli", "scan", "{folder}", "--jobs", "2"],
-}
+"""The time of a row of the models that are used."""
+OPTIONS = ScanOptions()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="MODELS")
-    parser.add_argument("--models", type=int, default=150)
-    parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--loop", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.loop:
-        scan_in_loop(arguments.folder)
-        return
+    parser.add_argument("--repeats", type=int, default=10, help="runs of each model (10)")
+    parser.add_argument("--copies", type=int, default=100, help="files for the throughput; 0 to leave it out (100)")
+    options = parser.parse_args()
+    paths = [path for path in sorted(options.folder.rglob("*.onnx")) if SECONDS[0] < row_time(path) < SECONDS[1]]
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # modules have bytecode, as those of an installation
     with tempfile.TemporaryDirectory() as work:
-        few, many = Path(work) / "few", Path(work) / "many"
-        originals = write_copies(arguments.folder, many, arguments.models)
-        few.mkdir()
-        for path in sorted(many.iterdir())[:originals]:
-            (few / path.name).write_bytes(path.read_bytes())
-        times = measure(few, many, arguments.runs)
-    count = arguments.models - originals
-    print(f"{originals} models, {arguments.models} files")
-    each: dict[str, float] = {}
-    for name in WAYS:
-        (cpu, wall), (start_cpu, start_wall) = times[name, many], times[name, few]
-        each[name] = (cpu - start_cpu) / count
-        print(f"{name}: {each[name] * 1e3:.2f} ms of CPU a model, {count / (wall - start_wall):.1f} models a second")
-    start = times["scan", few][0] - times["loop", few][0]
-    print(f"starts of processes: {start:.2f} s of CPU, once in {MAX_MODELS} models")
-    print(f"isolation: {(each['scan'] + start / MAX_MODELS) / each['loop'] - 1:+.1%}")
-
-
-def scan_in_loop(folder: Path) -> None:
-    """The rows of all models of a folder, in this process."""
-    options = ScanOptions()
-    for candidate in find_candidates([str(folder)]):
-        assert not scan_model(candidate, options).failed, candidate.path
-
-
-def write_copies(source: Path, target: Path, count: int) -> int:
-    """Copies of the models of one size, each with a doc string of its own; the number of these models."""
-    paths = [path for path in sorted(source.rglob("*.onnx")) if SECONDS[0] < row_time(path) < SECONDS[1]]
-    originals = [load_model(path, load_external_data=False) for path in paths]
-    target.mkdir()
-    for number in range(count):
-        model = originals[number % len(originals)]
-        model.doc_string = f"copy {number}"
-        (target / f"{number:06d}.onnx").write_bytes(model.SerializeToString())
-    return len(originals)
+        measure_isolation(paths, options.repeats, Path(work))
+        if options.copies:
+            measure_throughput(paths, options.copies, Path(work))
 
 
 def row_time(path: Path) -> float:
     """CPU seconds for the row of a model, after packages were imported for it."""
-    candidate, options = Candidate(str(path)), ScanOptions()
-    scan_model(candidate, options)
+    scan_model(Candidate(str(path)), OPTIONS)
+    return cpu_time(lambda: scan_model(Candidate(str(path)), OPTIONS))
+
+
+def cpu_time(work: Callable[[], object]) -> float:
+    """CPU seconds of a function in this process."""
     start = time.process_time()
-    scan_model(candidate, options)
+    work()
     return time.process_time() - start
 
 
-def measure(few: Path, many: Path, runs: int) -> dict[tuple[str, Path], tuple[float, float]]:
-    """The least CPU and wall seconds of each way and folder; they run in turns."""
-    times: dict[tuple[str, Path], tuple[float, float]] = {}
-    for _ in range(runs):
-        for folder in (few, many):
-            for name, command in WAYS.items():
-                cpu, wall = run([sys.executable, *(part.format(folder=folder) for part in command)])
-                least = times.get((name, folder), (cpu, wall))
-                times[name, folder] = (min(cpu, least[0]), min(wall, least[1]))
-    return times
+def measure_isolation(paths: list[Path], repeats: int, work: Path) -> None:
+    """Print the mean CPU time of a model in a plain loop and in a child process."""
+    dataset = Dataset(str(work / "out"))
+    child = Child(OPTIONS)
+    loop = dict.fromkeys(paths, float("inf"))
+    isolated = dict(loop)
+
+    def scan(candidate: Candidate) -> None:
+        dataset.add(child.scan(candidate))
+
+    for turn in range(repeats + 1):
+        for path in paths:
+            candidate = Candidate(str(path))
+            plain = cpu_time(lambda: scan_model(candidate, OPTIONS))  # noqa: B023  (called at once)
+            start = child_time(child)
+            seconds = cpu_time(lambda: scan(candidate))  # noqa: B023
+            seconds += child_time(child) - start
+            if turn:  # the first one imports what the models need
+                loop[path], isolated[path] = min(loop[path], plain), min(isolated[path], seconds)
+    child.close()
+    dataset.close()
+    start = min(start_time() for _ in range(5))
+    plain, seconds = (sum(times.values()) / len(paths) for times in (loop, isolated))
+    print(f"{len(paths)} models: {plain * 1e3:.2f} ms in a loop, {seconds * 1e3:.2f} ms isolated")
+    print(f"start of a process: {start * 1e3:.0f} ms, once in {MAX_MODELS} models")
+    print(f"isolation: {(seconds + start / MAX_MODELS) / plain - 1:+.1%}", flush=True)
 
 
-def run(command: list[str]) -> tuple[float, float]:
-    """CPU and wall seconds of a process; its modules have bytecode, as those of an installation."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    cpu, wall = children_time(), time.perf_counter()
+def child_time(child: Child) -> float:
+    """CPU seconds of a child process, with those of its threads that have ended."""
+    process = child._process
+    return 0.0 if process is None else time.clock_gettime(~process.pid << 3 | 2)  # as clock_getcpuclockid(3)
+
+
+def start_time() -> float:
+    """CPU seconds of the start of a child process and of its first row, which imports what rows need."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder) / "empty.onnx"
+        empty.touch()
+        child = Child(OPTIONS)
+        seconds = cpu_time(lambda: child.scan(Candidate(str(empty))))
+        seconds += child_time(child)
+        child.close()
+    return seconds
+
+
+def measure_throughput(paths: list[Path], count: int, work: Path) -> None:
+    """Print the models a second of the command with one process and with two."""
+    few, many = work / "few", work / "many"
+    originals = [load_model(path, load_external_data=False) for path in paths]
+    for folder, files in ((few, len(originals)), (many, len(originals) + count)):
+        folder.mkdir()
+        for number in range(files):
+            model = originals[number % len(originals)]
+            model.doc_string = f"copy {number}"
+            (folder / f"{number:06d}.onnx").write_bytes(model.SerializeToString())
+    for jobs in (1, 2):
+        runs = [(scan_seconds(few, jobs), scan_seconds(many, jobs)) for _ in range(3)]
+        seconds = min(all_ for _, all_ in runs) - min(first for first, _ in runs)
+        print(f"{jobs} at a time: {count / seconds:.1f} models a second", flush=True)
+
+
+def scan_seconds(models: Path, jobs: int) -> float:
+    """Wall seconds of a scan of a folder."""
+    start = time.perf_counter()
     with tempfile.TemporaryDirectory() as out:
-        output = ["-o", out] if "scan" in command else []
-        subprocess.run([*command, *output], check=True, cwd=ROOT, capture_output=True, env=environment)
-    return children_time() - cpu, time.perf_counter() - wall
-
-
-def children_time() -> float:
-    """CPU seconds of the processes that this one waited for, and of theirs."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+        command = [sys.executable, "-m", "shapeinf.cli", "scan", str(models), "--jobs", str(jobs), "-o", out]
+        subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":
