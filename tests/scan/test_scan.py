@@ -341,8 +341,8 @@ def test_rows_that_are_written_stay_in_no_object(dataset: Dataset, monkeypatch: 
         gc.collect()
         return len(gc.get_objects())
 
-    before = add(0, 40)
-    assert add(40, 240) < before + 100, "200 rows are at least 400 objects"
+    before = add(0, 20)
+    assert add(20, 120) < before + 100, "100 rows are some hundred objects"
 
 
 @pytest.mark.parametrize("table", [MODELS, *RECORD_TABLES])
