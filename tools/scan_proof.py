@@ -1,9 +1,9 @@
-"""Measurements of `shapeinf scan`: one row for every path, the cost of isolation, and constant memory.
+"""Measurements of `shapeinf scan`: one row for every path, and constant memory.
 
     python tools/scan_proof.py OUT [--models N] [--corpus FOLDER]... [--rows N]
 
 It writes N generated models and the hostile ones of tests/scan to OUT, scans them with both executors, and prints the
-figures of docs/scan.md: outcomes, throughput against a plain loop in one process, and the memory of the parent by rows.
+figures of docs/scan.md: outcomes, and the memory of the parent by rows. tools/bench/scan.py has the cost of isolation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from pathlib import Path
 
 from shapeinf.scan.candidates import find_candidates
 from shapeinf.scan.dataset import Dataset, list_parts
-from shapeinf.scan.local import scan_locally
 from shapeinf.scan.records import Candidate, ModelRow, ScanOptions
 from shapeinf.scan.row import scan_model
 from shapeinf.scan.run import run_scan
@@ -128,36 +127,6 @@ def proof_of_rows(folder: Path, corpora: list[str], paths: list[str]) -> None:
     print(f"client killed and resumed: {dict(check_rows(out, paths))}", flush=True)
 
 
-def proof_of_throughput(folder: Path, count: int = 300) -> None:
-    """Isolation against a plain loop in this process; both without the first models, which import packages."""
-    models = folder / "equal"
-    models.mkdir()
-    for number in range(count):
-        (models / f"{number}.onnx").write_bytes(layers(12))
-    candidates = list(find_candidates([str(models)]))
-    options = ScanOptions()
-    warm = 20
-    for candidate in candidates[:warm]:
-        scan_model(candidate, options)
-    start = time.perf_counter()
-    for candidate in candidates[warm:]:
-        scan_model(candidate, options)
-    plain = (time.perf_counter() - start) / (count - warm)
-    dataset = Dataset(str(folder / "throughput"))
-    rows = scan_locally(candidates, options, jobs=1)
-    for _ in range(warm):
-        dataset.add(next(rows))
-    start = time.perf_counter()
-    for row in rows:
-        dataset.add(row)
-    dataset.flush()
-    isolated = (time.perf_counter() - start) / (count - warm)
-    dataset.close()
-    print(
-        f"a model: {plain * 1e3:.1f} ms in a plain loop, {isolated * 1e3:.1f} ms isolated: {isolated / plain - 1:+.1%}"
-    )
-
-
 def proof_of_memory(folder: Path, rows: int) -> None:
     """The memory of the parent by rows; the models are answered by one row, so that only the parent works."""
     row = scan_model(Candidate(str(ROOT / "examples" / "decoder.onnx")), ScanOptions(tensors=True))
@@ -188,13 +157,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--models", type=int, default=5000)
-    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--corpus", action="append", default=[])
     arguments = parser.parse_args()
     folder = arguments.out.resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    proof_of_throughput(folder)
     proof_of_memory(folder, arguments.rows)
     monkeypatch = hostile.pytest.MonkeyPatch()
     hostile.install(folder / "site", monkeypatch)

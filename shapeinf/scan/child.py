@@ -1,7 +1,7 @@
 """A process that scans models, one after the other, with limits of time and memory: `python -m shapeinf.scan.child`.
 
-It reads requests from its standard input and writes rows to its standard output, both as lines of JSON. Libraries that
-print reach neither: both streams are moved to other file descriptors before any model is read.
+It reads the options and then requests from its standard input, and writes rows to its standard output, all as lines of
+JSON. Libraries that print reach neither: both streams are moved to other file descriptors before any model is read.
 """
 
 from __future__ import annotations
@@ -57,10 +57,9 @@ def separate_streams() -> tuple[TextIO, TextIO]:
     return requests, rows
 
 
-def scan_request(request: dict[str, Any]) -> tuple[ModelRow, bool]:
+def scan_request(request: dict[str, Any], options: ScanOptions) -> tuple[ModelRow, bool]:
     """The row of a request, and whether this process can go on."""
     candidate = Candidate(**request["candidate"])
-    options = ScanOptions(**request["options"])
     limit_processor_time(options.timeout)
     # The watchdog is a thread of C: it ends a process that hangs in a library, also when its parent is gone.
     faulthandler.dump_traceback_later(options.timeout, exit=True, file=sys.stderr)
@@ -76,23 +75,27 @@ def run() -> None:
     """Serve requests until the standard input ends."""
     requests, rows = separate_streams()
     faulthandler.enable(sys.stderr)
-    options = json.loads(requests.readline() or "{}")
+    options = ScanOptions(**json.loads(requests.readline() or "{}"))
     default_registry()
-    limited = limit_memory(options.get("memory"))
+    limited = limit_memory(options.memory)
     rows.write(json.dumps({"limited": limited}) + "\n")
     rows.flush()
     for line in requests:
-        row, healthy = scan_request(json.loads(line))
+        row, healthy = scan_request(json.loads(line), options)
         rows.write(json.dumps(row.columns()) + "\n")
         rows.flush()
         if not healthy:
             return
 
 
-def request_text(candidate: Candidate, options: ScanOptions, file: str | None) -> str:
+def options_text(options: ScanOptions) -> str:
+    """The options of all requests as a line of JSON, which comes before them."""
+    return json.dumps(attrs.asdict(options)) + "\n"
+
+
+def request_text(candidate: Candidate, file: str | None) -> str:
     """A request as a line of JSON."""
-    data = {"candidate": attrs.asdict(candidate), "options": attrs.asdict(options), "file": file}
-    return json.dumps(data) + "\n"
+    return json.dumps({"candidate": attrs.asdict(candidate, recurse=False), "file": file}) + "\n"
 
 
 if __name__ == "__main__":

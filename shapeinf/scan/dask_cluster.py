@@ -119,11 +119,11 @@ def make_batches(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 def scan_batch(batch: Sequence[Candidate], options: ScanOptions) -> list[ModelRow]:
     """The rows of a batch, on a worker."""
     child: Child | None = getattr(_CHILDREN, "child", None)
-    if child is None or child.memory != options.memory:
+    if child is None or child.options != options:
         if child is not None:
             child.close()
-        child = _CHILDREN.child = Child(options.memory)
-    return [child.scan(candidate, options) for candidate in batch]
+        child = _CHILDREN.child = Child(options)
+    return [child.scan(candidate) for candidate in batch]
 
 
 def _first_line(error: BaseException | None) -> str:

@@ -8,16 +8,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
 from shapeinf.errors import ScanError
-from shapeinf.scan.child import request_text
+from shapeinf.scan.child import options_text, request_text
 from shapeinf.scan.copies import local_copy
+from shapeinf.scan.deadline import Deadline
 from shapeinf.scan.records import Candidate, ModelRow, Outcome, ScanOptions
 
 MAX_MODELS = 500
@@ -39,16 +38,17 @@ class Child:
     Only `interrupt` is thread-safe: each thread has a child of its own.
     """
 
-    def __init__(self, memory: int | None, max_models: int = MAX_MODELS) -> None:
-        """No process yet; `memory` is the limit of its address space in bytes; None for no limit."""
-        self.memory = memory
+    def __init__(self, options: ScanOptions, max_models: int = MAX_MODELS) -> None:
+        """No process yet; `options` are those of all its models."""
+        self.options = options
         self._max_models = max_models
         self._models = 0
         self._process: subprocess.Popen[str] | None = None
         self._output: IO[bytes] | None = None
+        self._deadline = Deadline()
         self._closed = False
 
-    def scan(self, candidate: Candidate, options: ScanOptions) -> ModelRow:
+    def scan(self, candidate: Candidate) -> ModelRow:
         """The row of a candidate, whatever happens to the process."""
         if candidate.outcome is not None:
             return ModelRow.from_candidate(candidate, candidate.outcome, candidate.message)
@@ -59,7 +59,7 @@ class Child:
             except Exception as error:  # of the file system of a URL, whose errors are of any type
                 reason = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
                 return ModelRow.from_candidate(candidate, "unreadable", reason, time.perf_counter() - start)
-            return self._request(candidate, options, file)
+            return self._request(candidate, file)
 
     def interrupt(self) -> None:
         """End the present request, from another thread; later ones are refused."""
@@ -72,22 +72,23 @@ class Child:
         """End the process."""
         self._closed = True
         self._stop()
+        self._deadline.close()
 
-    def _request(self, candidate: Candidate, options: ScanOptions, file: str | None) -> ModelRow:
+    def _request(self, candidate: Candidate, file: str | None) -> ModelRow:
         process, output = self._running()
         start = time.perf_counter()
         output.seek(0)  # the child shares the position
         output.truncate()
-        with _deadline(process, options.timeout + _BACKUP) as expired:
-            line = _exchange(process, request_text(candidate, options, file))
+        timeout = self.options.timeout
+        line, expired = self._exchange(process, request_text(candidate, file), timeout + _BACKUP)
         self._models += 1
         if line.endswith("\n"):
             row = ModelRow(**json.loads(line))
-            if row.outcome == "memory" or self._models >= self._max_models:
+            if row.outcome == "memory" or expired or self._models >= self._max_models:
                 self._stop()
             return row
         process.wait()
-        outcome, message = explain_death(process.returncode, self._tail(), bool(expired), options.timeout)
+        outcome, message = explain_death(process.returncode, self._tail(), expired, timeout)
         self._stop()
         return ModelRow.from_candidate(candidate, outcome, message, time.perf_counter() - start)
 
@@ -114,13 +115,27 @@ class Child:
 
     def _greet(self, process: subprocess.Popen[str]) -> None:
         """Wait until the process has imported its packages, which the timeout of models does not include."""
-        with _deadline(process, _START):
-            line = _exchange(process, json.dumps({"memory": self.memory}) + "\n")
+        line, _ = self._exchange(process, options_text(self.options), _START)
         if not line and not self._closed:
             output = self._tail().strip()
             self._stop()
             reason = output.splitlines()[-1] if output else "it ended without a message"
             raise ScanError(f"the process that scans models cannot be started: {reason}")
+
+    def _exchange(self, process: subprocess.Popen[str], text: str, seconds: float) -> tuple[str, bool]:
+        """Send a line; the answer, empty where the process died, and whether the seconds passed, which kills it."""
+        assert process.stdin is not None and process.stdout is not None
+        line = ""
+        self._deadline.start(process, seconds)
+        try:
+            process.stdin.write(text)
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except (BrokenPipeError, ConnectionError, ValueError):
+            pass
+        finally:
+            expired = self._deadline.stop()
+        return line, expired
 
     def _tail(self) -> str:
         assert self._output is not None
@@ -150,40 +165,11 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-def _exchange(process: subprocess.Popen[str], text: str) -> str:
-    """Send a line and read the answer; empty where the process died."""
-    assert process.stdin is not None and process.stdout is not None
-    try:
-        process.stdin.write(text)
-        process.stdin.flush()
-        return process.stdout.readline()
-    except (BrokenPipeError, ConnectionError, ValueError):
-        return ""
-
-
 def _close_quietly(stream: IO[str]) -> None:
     try:
         stream.close()
     except (OSError, ValueError):  # what is buffered for a process that died
         return
-
-
-@contextmanager
-def _deadline(process: subprocess.Popen[str], seconds: float) -> Iterator[list[bool]]:
-    """Kill the process after some seconds; the list is then not empty."""
-    expired: list[bool] = []
-
-    def expire() -> None:
-        expired.append(True)
-        process.kill()
-
-    timer = threading.Timer(seconds, expire)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield expired
-    finally:
-        timer.cancel()
 
 
 def explain_death(code: int, output: str, expired: bool, timeout: float) -> tuple[Outcome, str]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import math
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from click.testing import CliRunner, Result
 
@@ -20,6 +24,9 @@ from shapeinf.cli import main
 from shapeinf.errors import PathPatternError, ScanError
 from shapeinf.scan.candidates import find_candidates
 from shapeinf.scan.dataset import Dataset, list_parts
+from shapeinf.scan.deadline import Deadline
+from shapeinf.scan.local import scan_locally
+from shapeinf.scan.process import Child
 from shapeinf.scan.records import Candidate, ModelRow, Outcome, ScanOptions
 from shapeinf.scan.row import scan_model
 from shapeinf.scan.tables import MODELS, RECORD_TABLES, iterate_part
@@ -79,6 +86,48 @@ def test_every_hostile_model_has_its_row_and_the_others_have_theirs(
     assert "hostile_rules.py" in rows["hang.onnx"]["message"], "the message has the line that hangs"
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted(line["path"] for line in lines) == sorted(row["path"] for row in records(out))
+
+
+def test_a_process_that_stands_still_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shapeinf.scan.process._BACKUP", 0.1)
+    child = Child(ScanOptions(timeout=1.0))
+    candidate = Candidate(str(EXAMPLES / "convnet.onnx"))
+    try:
+        assert child.scan(candidate).outcome == "ok"
+        assert child._process is not None
+        os.kill(child._process.pid, signal.SIGSTOP)  # its own watchdog stands still too
+        row = child.scan(candidate)
+        assert (row.outcome, row.message) == ("timeout", "no result after 1 s")
+        assert child.scan(attrs.evolve(candidate, path=str(EXAMPLES / "decoder.onnx"))).outcome == "ok"
+    finally:
+        child.close()
+
+
+def test_deadlines_of_many_requests_have_one_thread() -> None:
+    before = set(threading.enumerate())
+    deadline = Deadline()
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    with subprocess.Popen(command, encoding="utf-8") as process:
+        for seconds in (1000.0, math.inf, 1e12, 500.0):
+            deadline.start(process, seconds)
+            assert len(set(threading.enumerate()) - before) == 1
+            assert not deadline.stop()
+        deadline.start(process, 0.01)  # earlier than those that the thread has seen
+        assert process.wait(60) == -signal.SIGKILL
+        assert deadline.stop()
+        deadline.start(process, 1000.0)
+        assert not deadline.stop(), "the next request has a deadline of its own"
+    deadline.close()
+    hostile.wait_until(lambda: set(threading.enumerate()) <= before)
+
+
+def test_an_error_of_a_process_ends_the_scan_and_all_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = set(threading.enumerate())
+    monkeypatch.setattr("sys.executable", shutil.which("false"))
+    rows = scan_locally((Candidate(f"/{number}.onnx") for number in range(100)), ScanOptions(), jobs=2)
+    with pytest.raises(ScanError, match="cannot be started"):
+        next(rows)
+    hostile.wait_until(lambda: set(threading.enumerate()) <= before)
 
 
 def test_files_of_the_current_folder_are_not_imported(models: Path, tmp_path: Path, monkeypatch: Any) -> None:
@@ -279,6 +328,21 @@ def test_a_changed_row_replaces_the_earlier_one_in_all_tables(dataset: Dataset, 
     again.close()
     assert sorted((row["path"], row["size"]) for row in records(tmp_path / "out")) == [("/a", 2), ("/b", 1)]
     assert [record["path"] for record in records(tmp_path / "out", "operators")] == ["/b"]
+
+
+def test_rows_that_are_written_stay_in_no_object(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shapeinf.scan.dataset.PART_ROWS", 20)
+
+    def add(first: int, last: int) -> int:
+        for number in range(first, last):
+            row = row_of(f"/{number}")
+            row.operators.append({"op": "Relu", "domain": "", "nodes": 1, "has_rule": True})
+            dataset.add(row)
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = add(0, 20)
+    assert add(20, 120) < before + 100, "100 rows are some hundred objects"
 
 
 @pytest.mark.parametrize("table", [MODELS, *RECORD_TABLES])
