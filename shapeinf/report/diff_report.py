@@ -77,11 +77,11 @@ def report_differences(
 ) -> DiffReport:
     """The report of two results; totals have values at usual sizes of each model, `bind` among them.
 
-    An axis of an input that is a number in the other model has this size.
+    An axis of an input that is a number in the other model has this size, where that is legal.
     """
-    pairs = zip(results, reversed(results), strict=True)
     before, after = (
-        summarize(result, usual_sizes(result, {**_fixed_sizes(result, other), **bind})) for result, other in pairs
+        summarize(result, usual_sizes(result, {**_fixed_sizes(result, other), **bind}) or usual_sizes(result, bind))
+        for result, other in zip(results, reversed(results), strict=True)
     )
     same_vocabulary = results[0].graph.dialect == results[1].graph.dialect
     totals = (TotalDifference(name, amount(before), amount(after)) for name, amount in _AMOUNTS.items())
