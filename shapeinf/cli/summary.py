@@ -63,7 +63,8 @@ def _summaries(
             with readable_errors(model if len(models) > 1 else ""):
                 result = options.evolve(bind={}).infer(model)
                 sizes = dict(options.inference.bind)
-                summary = summarize(result, (usual and usual_sizes(result, sizes)) or sizes)
+                chosen = usual_sizes(result, sizes) if usual else {}
+                summary = summarize(result, chosen or sizes, usual=chosen.keys() - sizes.keys())
         except SystemExit as end:  # its message is printed
             codes.append(int(end.code or FAILURE))
             continue

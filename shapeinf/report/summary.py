@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import attrs
 
@@ -145,9 +145,12 @@ class SummaryReport:
 
 
 @pause_garbage_collection()
-def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: int = WORK) -> Summary:
+def summarize(
+    result: Result, sizes: Mapping[str, int] | None = None, *, usual: Collection[str] = (), work: int = WORK
+) -> Summary:
     """The summary of a model, with all amounts as formulas, and as numbers at these sizes.
 
+    `usual` names the dims whose sizes no user requests: caches of keys and values have a number of tokens of their own.
     `work` is the budget of each query, in steps that are the same on every machine. Raises UnknownNameError for a
     dim that no input has, Contradiction for sizes with which the model does not run.
 
@@ -187,7 +190,7 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
             lambda: cost.format(cost.total.macs), lambda: _macs_at(cost, sizes), lambda: cost.table.note_of_macs()
         ),
         peak_bytes=_amount(lambda: str(memory.peak), lambda: _peak_at(memory.peak, sizes), lambda: ""),
-        kv_caches=report_kv_caches(memory, sizes),
+        kv_caches=report_kv_caches(memory, {name: size for name, size in sizes.items() if name not in usual}),
         uncounted=uncounted,
         unknowns=tuple(
             [UnknownCount(g.count, tuple(map(str, g.causes)), g.inputs) for g in result.unknowns(work=work)]

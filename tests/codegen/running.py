@@ -20,8 +20,8 @@ import pytest
 from shapeinf.codegen import LANGUAGES, ShapeModule, module_text
 from shapeinf.codegen.names import identifiers
 from shapeinf.codegen.rust import KEYWORDS
+from tests.browser import find_node
 from tests.memory.exports.compiling import compiled
-from tests.report.live.conftest import find_node
 
 Binding = Sequence[int]
 
