@@ -347,5 +347,5 @@ def test_a_pickle_without_a_version_says_what_to_do(monkeypatch: pytest.MonkeyPa
             lambda self, _: (copyreg.__newobj__, (cls,), attrs.asdict(self, recurse=False)),
         )
         old = pickle.dumps(report)
-    with pytest.raises(PickleVersionError, match=r"of an older shapeinf than this .*: infer the model again"):
+    with pytest.raises(PickleVersionError, match=r"by an older shapeinf than this .*: infer the model again"):
         pickle.loads(old)
