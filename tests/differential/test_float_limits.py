@@ -75,3 +75,19 @@ def test_formats_are_those_of_numpy(dtype):
     assert format_.precision == limits.nmant + 1
     assert format_.largest == int(float(limits.max))
     assert format_.least_normal == Fraction(float(limits.smallest_normal))
+
+
+NARROW = ["float8e3m4", "float8e4m3", "float8e4m3b11fnuz", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"]
+
+
+@pytest.mark.parametrize("name", [*NARROW, "float8e4m3fn", "float16", "bfloat16"])
+def test_every_number_of_a_narrow_type_rounds_to_itself(name):
+    """The largest too, which may be no integer; what lies past the next one is an infinity, or no number."""
+    type_, format_ = numpy_dtype(name), float_format(name)
+    bits = np.arange(1 << 8 * type_.itemsize, dtype=f"uint{8 * type_.itemsize}")
+    with np.errstate(all="ignore"):
+        numbers = bits.view(type_).astype(np.float64)
+        numbers = numbers[np.isfinite(numbers)]
+        larger = numbers.max() * 1.2
+        assert not np.isfinite(larger.astype(type_)) and format_.round(float(larger)) == np.inf
+    assert all(format_.round(number) == number for number in numbers.tolist())

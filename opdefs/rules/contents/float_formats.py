@@ -51,7 +51,7 @@ class FloatFormat(NamedTuple):
             return number
         grid = max(frexp(number)[1], frexp(self.least_normal)[1]) - self.precision
         rounded = ldexp(round(ldexp(number, -grid)), grid)
-        return rounded if abs(rounded) <= self.largest else copysign(inf, number)
+        return rounded if abs(rounded) < self.largest + 1 else copysign(inf, number)  # `largest` is rounded down
 
     def may_be_zero(self, number: float) -> bool:
         """Whether a runtime may replace a number by 0, as TensorFlow does with subnormal numbers.
