@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import attrs
 
@@ -24,7 +24,7 @@ def check_sizes(model: CheckedModel, sizes: Mapping[str, int]) -> list[Diagnosti
     text = ", ".join(f"{name}={size}" for name, size in sizes.items())
     broken = [
         attrs.evolve(violation, severity="error", code=C152, message=f"at {text}: {violation.message}")
-        for violation in _violations(model, sizes)
+        for violation in _violations(model, sizes) or _illegal(model, sizes)
     ]
     if not broken:
         return []
@@ -32,12 +32,17 @@ def check_sizes(model: CheckedModel, sizes: Mapping[str, int]) -> list[Diagnosti
     return [attrs.evolve(broken[0], help=f"legal: {legal}" if legal else broken[0].help), *broken[1:]]
 
 
-def _violations(model: CheckedModel, sizes: Mapping[str, int]) -> Iterator[Diagnostic]:
+def _violations(model: CheckedModel, sizes: Mapping[str, int]) -> list[Diagnostic]:
     inference = model.result.engine.inference
     labels = input_symbols(inference)
     try:
         run = infer_at(inference, {find_symbol(labels, name): (name, size) for name, size in sizes.items()})
     except ShapeError as error:
-        yield Diagnostic("error", error.code, str(error))
-        return
-    yield from certain_violations(run)
+        return [Diagnostic("error", error.code, str(error))]
+    return certain_violations(run)
+
+
+def _illegal(model: CheckedModel, sizes: Mapping[str, int]) -> list[Diagnostic]:
+    """What the contract has against the sizes, though no node is certain to fail with them."""
+    answer = model.result.contract.check(sizes)
+    return [Diagnostic("error", C152, reason) for reason in answer.reasons] if answer.verdict is False else []

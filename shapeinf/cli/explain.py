@@ -97,12 +97,12 @@ def _explain_target(
         if axis is not None:
             raise click.UsageError(f"--axis needs a tensor: {target} is a dim")
         return attrs.evolve(dim, model=model), dim_lines(dim)
-    node = explain_node(result, target.removeprefix(NODE))
-    if node is not None and not is_tensor(result, target):
+    node = None if is_tensor(result, target) else explain_node(result, target.removeprefix(NODE))
+    if node is not None:
         if axis is not None:
             raise click.UsageError(f"--axis needs a tensor: {target} is a node")
         return attrs.evolve(node, model=model), node_lines(node)
-    if node is None and target.startswith(NODE):
+    if target.startswith(NODE) and not is_tensor(result, target):
         raise UnknownNameError("node", target.removeprefix(NODE), node_names(result))
     name, own = parse_target(result, target)
     if own is not None and axis is not None:

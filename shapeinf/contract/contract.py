@@ -252,6 +252,8 @@ class Contract:
         """The nearest legal sizes of a dim below and above its size in `sizes`, where the others keep theirs.
 
         Sizes are tried that differ by at most `NEAR` from it, or from the nearest size within the bounds of the dim.
+        As in `solve`, the graph runs with them for some sizes of dims without a size, and for some data.
+
         Raises UnknownNameError, MissingSizeError.
 
         >>> from shapeinf import infer_shapes

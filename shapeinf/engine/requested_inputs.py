@@ -8,6 +8,7 @@ from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.graph import DeclaredType
+from shapeinf.inputs.dim_names import first_aliases
 from shapeinf.lattice import Shape, TensorType
 
 S123 = register_code(
@@ -26,13 +27,14 @@ def contradicted_requests(inference: Inference, names: Iterable[str]) -> Iterato
     graph = inference.compiled.graph
     if graph.traced:
         return
+    aliases = first_aliases(graph.aliases)
     for name in names:
         declared, requested = graph.declared.get(name), inference.input_types.get(name)
         if declared is None or declared.dims is None or not isinstance(requested, TensorType):
             continue
         if _differs(inference, declared, requested.shape):
             dims = ", ".join("?" if dim is None else str(dim) for dim in declared.dims)
-            text = f"the requested shape of {name} is {requested.shape}, the model declares [{dims}]"
+            text = f"the requested shape of {aliases.get(name, name)} is {requested.shape}, the model declares [{dims}]"
             yield Diagnostic("warning", S123, text, tensor=name)
 
 

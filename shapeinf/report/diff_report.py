@@ -124,7 +124,7 @@ def _compare_operators(before: Summary, after: Summary) -> tuple[OperatorDiffere
 def difference_lines(report: DiffReport, *, every: bool) -> Iterator[str]:
     """The differences; tensors that only one model has, limited in number unless `every`, then totals."""
     if not report.differences:
-        yield "no difference"
+        yield "no difference" if not (report.totals or report.operators) else "no difference of shapes and contracts"
     single: dict[str, list[Difference]] = {"removed": [], "added": []}
     for difference in report.differences:
         if difference.part == "tensor" and difference.change != "changed":

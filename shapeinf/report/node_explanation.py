@@ -11,7 +11,7 @@ from shapeinf.lattice import PartialTensor
 from shapeinf.lattice.contents import format_contents
 from shapeinf.result import Result
 from shapeinf.schemas import json_record
-from shapeinf.texts import shorten_text
+from shapeinf.texts import format_count, shorten_text
 
 MAX_ATTRIBUTE = 200
 """Characters of the value of an attribute."""
@@ -80,7 +80,7 @@ def _value_text(value: object) -> str:
     if isinstance(value, PartialTensor):
         return f"{value.dtype or '?'}{value.shape} {format_contents(value)}".rstrip()
     if isinstance(value, Graph):
-        return f"a graph of {len(value.nodes):,} nodes"
+        return f"a graph of {format_count(len(value.nodes), 'node')}"
     if isinstance(value, FunctionReference):
         return f"the function {value.function[1]}"
     if isinstance(value, InputContents):

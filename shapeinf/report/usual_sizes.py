@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.engine.input_symbols import find_symbol, input_symbols
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import ShapeStore
 from shapeinf.result import Result
@@ -28,9 +28,13 @@ def usual_sizes(result: Result, sizes: Mapping[str, int] | None = None) -> dict[
     >>> usual_sizes(infer_shapes("examples/convnet.onnx"), {"height": 48})
     {'batch': 1, 'height': 48, 'width': 640}
     """
-    fixed = dict(sizes or {})
     store = result.engine.store
-    labels = {s: label for s, label in input_symbols(result.engine.inference).items() if store.canon(s) is s}
+    symbols = input_symbols(result.engine.inference)
+    labels = {s: label for s, label in symbols.items() if store.canon(s) is s}
+    try:
+        fixed = {labels.get(find_symbol(symbols, name), name): size for name, size in (sizes or {}).items()}
+    except UnknownNameError:  # the command that uses the sizes reports it
+        return {}
     tried: list[dict[str, int]] = []
     undecided: dict[str, int] = {}
     for candidate in _candidates(result, labels):
@@ -40,7 +44,7 @@ def usual_sizes(result: Result, sizes: Mapping[str, int] | None = None) -> dict[
         tried.append(binding)
         try:
             verdict = result.contract.check(binding).verdict
-        except ShapeInferenceError:  # a name that no dim has, or a budget: the command that uses the sizes reports it
+        except ShapeInferenceError:  # as above: a budget
             return {}
         if verdict:
             return binding

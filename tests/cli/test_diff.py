@@ -173,7 +173,7 @@ def test_operators_that_differ(tmp_path: Path) -> None:
     paths = tmp_path / "a.onnx", tmp_path / "b.onnx"
     for path, op in zip(paths, ("Relu", "Tanh"), strict=True):
         onnx.save(make([2, 3], op), path)
-    assert run(*paths).output == "no difference\noperators: Relu 2 -> 1, Tanh 0 -> 1\n"
+    assert run(*paths).output == "no difference of shapes and contracts\noperators: Relu 2 -> 1, Tanh 0 -> 1\n"
     record = json.loads(run(*paths, "--json").output)
     assert record["operators"] == [{"op": "Relu", "before": 2, "after": 1}, {"op": "Tanh", "before": 0, "after": 1}]
     assert record["totals"] == record["differences"] == []

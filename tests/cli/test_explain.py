@@ -256,7 +256,7 @@ def test_attributes_of_every_kind(tmp_path: Path) -> None:
     model = onnx.parser.parse_model(text)
     onnx.save(model, tmp_path / "m.onnx")
     assert "  attribute value = float32[3] [1.5, 2.5, 3.5]" in run(tmp_path / "m.onnx", "node:limits").stdout
-    assert "  attribute then_branch = a graph of 1 nodes" in run(tmp_path / "m.onnx", "node:y").stdout
+    assert "  attribute then_branch = a graph of 1 node" in run(tmp_path / "m.onnx", "node:y").stdout
     lines = run(tmp_path / "m.onnx", "node:z").stdout.splitlines()
     assert "  input 1 is absent" in lines and "  attribute axes = [0]" in lines
 

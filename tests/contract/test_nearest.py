@@ -57,3 +57,10 @@ def test_commands(command, code, text):
     name, *options = command
     result = CliRunner().invoke(main, [name, str(CONVNET), *options])
     assert (result.exit_code, text in result.output) == (code, True), result.output
+
+
+@pytest.mark.parametrize("size", [513, 2**32])
+def test_a_check_has_no_error_only_where_the_contract_has_none(size):
+    """No node is certain to fail at the larger size, whose positions are too many to follow."""
+    result = CliRunner().invoke(main, ["check", str(DECODER), "--at", f"batch=1,seq={size}"])
+    assert result.exit_code == 1 and f"error[C152]: at batch=1, seq={size}: " in result.output, result.output

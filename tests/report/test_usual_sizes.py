@@ -56,3 +56,13 @@ def test_a_mask_over_past_and_new_tokens():
     )
     sizes = usual_sizes(infer_shapes(model))
     assert sizes["n"] == 1 and infer_shapes(model).contract.check(sizes).verdict
+
+
+def test_a_dim_has_the_requested_size_under_any_of_its_names():
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 20]> g (float[n, 3, h, 5] x) => (float[] y) { y = Relu (x) }'
+    )
+    model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "Dyn.0"
+    result = infer_shapes(model)
+    for name in ("Dyn.0", "`Dyn.0`"):
+        assert usual_sizes(result, {name: 7}) == {"n": 1, "`Dyn.0`": 7}
