@@ -575,4 +575,6 @@ def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     import ml_dtypes
 
     extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
-    return np.dtype(dtype.replace("1", "8") if extended is None else extended)
+    if extended is None and dtype in ("int1", "uint1"):
+        dtype = {"int1": "int8", "uint1": "uint8"}[dtype]
+    return np.dtype(dtype if extended is None else extended)
