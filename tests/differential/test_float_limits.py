@@ -73,7 +73,8 @@ def test_formats_are_those_of_numpy(dtype):
     limits = ml_dtypes.finfo(numpy_dtype(dtype))
     format_ = float_format(dtype)
     assert format_.precision == limits.nmant + 1
-    assert format_.largest == int(float(limits.max))
+    assert format_.largest == int(float(limits.max)) and format_.maximum == float(limits.max)
+    assert format_.round(float(limits.max)) == float(limits.max)
     assert format_.least_normal == Fraction(float(limits.smallest_normal))
 
 

@@ -107,7 +107,7 @@ def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturat
 
     def convert_array(array: Any) -> Any:
         kind = _numpy_dtype(dtype)
-        return (_saturate(array, target.largest) if saturate and target is not None else array).astype(kind)
+        return (_saturate(array, target.maximum) if saturate and target is not None else array).astype(kind)
 
     def convert_element(element: Element) -> Element:
         if element is None or isinstance(element, (complex, str)):
@@ -191,7 +191,7 @@ _EXACT_FLOATS = {"float64": 2**53, "float32": 2**24, "float16": 2**11}
 """By float type: all integers up to this number are exact."""
 
 
-def _saturate(array: Any, largest: int) -> Any:
+def _saturate(array: Any, largest: float) -> Any:
     import numpy as np
 
     return np.clip(array.astype(np.float32), -largest, largest)

@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 
 class FloatFormat(NamedTuple):
-    """A float type: its name, its number of significant bits, its largest number and its smallest normal number.
-
-    The largest number of a narrow type is rounded down to an integer.
-    """
+    """A float type: its name, its number of significant bits, its largest integer and its smallest normal number."""
 
     name: str
     precision: int
@@ -22,6 +19,12 @@ class FloatFormat(NamedTuple):
     def allows_assumptions(self) -> bool:
         """Whether sizes may be assumed to be small enough for this type."""
         return self.precision >= 24
+
+    @property
+    def maximum(self) -> float:
+        """The largest number, which may be no integer in a narrow type; an integer past the range of floats."""
+        fraction_bits = self.precision - self.largest.bit_length()
+        return self.largest + 1 - ldexp(1, -fraction_bits) if fraction_bits > 0 else self.largest
 
     @property
     def max_exact(self) -> int:
@@ -51,7 +54,7 @@ class FloatFormat(NamedTuple):
             return number
         grid = max(frexp(number)[1], frexp(self.least_normal)[1]) - self.precision
         rounded = ldexp(round(ldexp(number, -grid)), grid)
-        return rounded if abs(rounded) < self.largest + 1 else copysign(inf, number)  # `largest` is rounded down
+        return rounded if abs(rounded) <= self.maximum else copysign(inf, number)
 
     def may_be_zero(self, number: float) -> bool:
         """Whether a runtime may replace a number by 0, as TensorFlow does with subnormal numbers.

@@ -102,7 +102,7 @@ class FloatArithmetic:
 
     def _number(self, fraction: Fraction) -> float | None:
         """A fraction as a float; None where the type does not represent it exactly."""
-        number = self.format.round(float(fraction)) if abs(fraction) <= self.format.largest else inf
+        number = self.format.round(float(fraction)) if abs(fraction) <= self.format.maximum else inf
         return number if isfinite(number) and Fraction(number) == fraction else None
 
     def exact(self, element: Element) -> tuple[DimSize, DimSize] | None:
