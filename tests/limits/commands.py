@@ -7,6 +7,7 @@ exit code, CPU seconds, peak memory, and the end of what the command printed.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -34,22 +35,6 @@ _EXPRESSION = 5_000
 """The most characters of an expression, which is an argument."""
 _UNPRINTABLE = "\0\a\x1b\u202e\u2066\ufeff"
 """What a terminal obeys, and no command prints."""
-_PRELOADED = (
-    "onnx",
-    "numpy",
-    "islpy",
-    "shapeinf.api",
-    "shapeinf.checks",
-    "shapeinf.passes",
-    "shapeinf.report.live",
-    "shapeinf.contract.contract",
-    "shapeinf.memory.memory",
-    "shapeinf.formats.nnef",
-    "shapeinf.formats.pnnx",
-    "shapeinf.formats.tf",
-    "shapeinf.edit.rebatch",
-)
-"""What takes long to import, and would else be imported by each command."""
 
 
 def arguments(command: str, model: str, folder: str) -> list[str] | None:
@@ -76,20 +61,19 @@ def _start(model: str) -> str:
 
 
 def main() -> None:
-    for name in _PRELOADED:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
     for line in sys.stdin:
         print(json.dumps(run(json.loads(line))), flush=True)
 
 
 def run(args: list[str]) -> dict[str, Any]:
     """Run a command in a fork, and describe how it ended."""
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as imported:
         child = os.fork()
         if not child:
-            _run_in_child(args, output.fileno())
+            _run_in_child(args, output.fileno(), imported.fileno())
         status, usage = _wait(child)
+        imported.seek(0)
+        _preload(imported.read().decode().split())
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
     return {
@@ -115,7 +99,18 @@ def _wait(child: int) -> tuple[int, resource.struct_rusage]:
     return status, usage
 
 
-def _run_in_child(args: list[str], output: int) -> None:
+def _preload(modules: Iterable[str]) -> None:
+    """Import what a command has imported: the next forks need not."""
+    missing = [module for module in modules if module not in sys.modules]
+    for module in missing:
+        with contextlib.suppress(Exception):
+            importlib.import_module(module)
+    if missing:
+        gc.collect()
+        gc.freeze()  # the collector of a fork then copies no memory of this process
+
+
+def _run_in_child(args: list[str], output: int, imported: int) -> None:
     code = 99
     try:
         os.setsid()
@@ -137,6 +132,7 @@ def _run_in_child(args: list[str], output: int) -> None:
     finally:
         with contextlib.suppress(Exception):
             sys.stderr.flush()
+            os.write(imported, " ".join(sys.modules).encode())
         os._exit(code)
 
 
