@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import NotKnown, ShapeInferenceError
+from shapeinf.expr import DimSize
+from shapeinf.inputs.reader import RangeLike
+from shapeinf.memory.peak.query import SizeQuery, merge_specs
 from shapeinf.memory.planning import Plan
+from shapeinf.memory.runtimes.arena_formulas import ArenaFormula, find_formula
+from shapeinf.memory.runtimes.guarded_sizes import Bytes
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
 from shapeinf.memory.timeline import Role
+from shapeinf.solver.budget import Budget
 
 
 class PlannedArena(RuntimeMemory):
@@ -31,6 +37,26 @@ class PlannedArena(RuntimeMemory):
     def arena_bytes(self, planned: int, parts: Mapping[str, int]) -> int:
         """The whole arena, whose tensors have the `planned` bytes."""
         return planned
+
+    def formula(self, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike) -> ArenaFormula:
+        """The arena as formulas in the dims of inputs, where these have a size or a range, or any size.
+
+        With one dim that has no size, there is a formula for each of some ranges of it; with several, one formula if
+        the planner places tensors in the same order at all sizes. `reason` is why others have none. Raises as
+        `Peak.over` does.
+        """
+        ranges = merge_specs(ranges, more)
+        memory = self._memory_for(ranges)
+        assert isinstance(memory, PlannedArena)
+        query = SizeQuery(memory.store, memory.labels)
+        return find_formula(memory._plan_ends, query, query.restrict(ranges), Budget(self.work))
+
+    def _plan_ends(self, bytes_of: Callable[[DimSize], Bytes]) -> Sequence[Bytes]:
+        """The ends of all tensors in the arena, whose sizes `bytes_of` returns.
+
+        Raises NotKnown where the planner needs more than sizes.
+        """
+        raise NotKnown(f"{self.planner} has no formula")
 
     def plan(
         self,
