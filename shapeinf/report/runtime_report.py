@@ -12,10 +12,12 @@ from shapeinf.memory.planning import Unplaced
 from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
 from shapeinf.memory.runtimes.planned_arena import PlannedArena
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
-from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
+from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify, shorten_end
 
 MAX_KERNELS = 4
 """Limit on the listed kernels of one cause; the JSON has all."""
+MAX_FORMULA = 400
+"""Limit on the characters of a printed formula; the JSON has all of it."""
 
 
 @attrs.frozen
@@ -63,6 +65,19 @@ class RuntimeRecord:
 
 
 @attrs.frozen
+class ArenaFormulaRecord:
+    """A formula of an arena, in the dims of inputs.
+
+    Args:
+        sizes: the sizes of a dim that it holds for, as text; empty for all sizes.
+        formula: the bytes.
+    """
+
+    sizes: str
+    formula: str
+
+
+@attrs.frozen
 class ArenaRecord:
     """The arena that a runtime plans, for the largest sizes or for those of a run.
 
@@ -77,6 +92,10 @@ class ArenaRecord:
         at_bounds: whether the arena is that of the largest sizes.
         parts: what the runtime takes besides, or parts of the arena, by name.
         unknown_temporaries: the kernels whose temporaries are not counted.
+        formulas: the arena at other sizes than those of a run; none where it depends on nothing else.
+        formula_part: the part of the arena that these have the bytes of.
+        no_formula: why other sizes have none.
+        at_most: the largest arena over all sizes, where it has no bytes; None where it is not known.
     """
 
     runtime: str
@@ -89,6 +108,10 @@ class ArenaRecord:
     at_bounds: bool = True
     parts: Mapping[str, int] = attrs.Factory(dict)
     unknown_temporaries: tuple[UnknownTemporaries, ...] = ()
+    formulas: tuple[ArenaFormulaRecord, ...] = ()
+    formula_part: str = ""
+    no_formula: str = ""
+    at_most: int | None = None
 
 
 def arena_record(memory: PlannedArena, sizes: Mapping[str, int]) -> ArenaRecord:
@@ -104,6 +127,7 @@ def arena_record(memory: PlannedArena, sizes: Mapping[str, int]) -> ArenaRecord:
         size = memory.arena_bytes(plan.arena, parts)
     except MissingSizeError as error:
         unbounded = error.names
+    formula = memory.formula({} if size is not None else sizes) if memory.labels and not memory.at_bounds else None
     return ArenaRecord(
         memory.name,
         memory.planner,
@@ -115,6 +139,10 @@ def arena_record(memory: PlannedArena, sizes: Mapping[str, int]) -> ArenaRecord:
         memory.at_bounds,
         parts,
         unknown,
+        () if formula is None else tuple([ArenaFormulaRecord(*texts) for texts in formula.texts()]),
+        memory.formula_part,
+        "" if formula is None else formula.reason,
+        None if formula is None or size is not None or memory.formula_part != "arena" else formula.bound(),
     )
 
 
@@ -124,6 +152,8 @@ def arena_lines(arena: ArenaRecord) -> Iterator[str]:
         dims = ", ".join(arena.unbounded)
         if arena.at_bounds:
             yield f"arena        no bound: specify upper bounds of {dims} with --dim, or sizes with --bind"
+        elif arena.at_most is not None:
+            yield f"arena        at most {exact_bytes(arena.at_most)} for all sizes, by {arena.planner}"
         else:
             yield f"arena        depends on sizes: specify {dims} with --bind"
     else:
@@ -131,6 +161,11 @@ def arena_lines(arena: ArenaRecord) -> Iterator[str]:
         where = " at upper bounds" if arena.at_bounds else ""
         yield f"arena        {size} by {arena.planner}{where}, at multiples of {arena.alignment}"
     yield from (f"             {exact_bytes(size)} {name}" for name, size in arena.parts.items())
+    for record in arena.formulas:
+        sizes = f" for {record.sizes}" if record.sizes else ""
+        yield f"  {arena.formula_part:<9}  {shorten_end(record.formula, MAX_FORMULA)} bytes{sizes}"
+    if arena.no_formula:
+        yield f"  no formula{' at other sizes' if arena.formulas else ''}: {arena.no_formula}"
     yield from (
         f"not known    the temporaries of {kernel.node}: {kernel.cause}" for kernel in arena.unknown_temporaries
     )

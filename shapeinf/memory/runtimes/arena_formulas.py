@@ -26,6 +26,7 @@ from shapeinf.solver.budget import Budget
 from shapeinf.solver.dominance import find_undominated
 from shapeinf.solver.integer_sets import decide_le
 from shapeinf.solver.long_dims import canonical_form
+from shapeinf.solver.upper_bounds import largest_bound
 
 SPAN = 1024
 """The sizes of a dim at which the comparisons of a plan are evaluated; beyond them they are proved."""
@@ -97,6 +98,16 @@ class ArenaFormula:
             if largest.unlimited or largest.value is not None:
                 return largest
         return Largest(self.name, None, parse_bytes(limit), proven=not self.reason)
+
+    def bound(self) -> int | None:
+        """The largest arena over all sizes; None where some have no formula, or there is no bound."""
+        bounds = []
+        for piece in self.pieces:
+            store = self._store
+            if self.name:
+                store = _restrict(store, self._query.symbol(self.name), piece.first, piece.last)
+            bounds.append(largest_bound(store, [canonical_form(store, term) for term in piece.terms])[0].value)
+        return None if self.reason or not bounds or None in bounds else max(b for b in bounds if b is not None)
 
     def texts(self) -> list[tuple[str, str]]:
         """For each piece its sizes as text, empty for all sizes, and its formula."""

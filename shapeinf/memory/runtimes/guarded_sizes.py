@@ -33,7 +33,7 @@ class GuardedSize:
     >>> n, guards = Scope().symbol("n"), Guards()
     >>> small, large = GuardedSize(12, 4 * n, guards), GuardedSize(24, 8 * n, guards)
     >>> small < large, (small + large).formula, list(map(str, guards.dims))
-    (True, 12*n, ['-4*n + 1'])
+    (True, 12*n, ['1 - 4*n'])
     """
 
     __slots__ = ("formula", "guards", "value")

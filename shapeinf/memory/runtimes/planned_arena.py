@@ -24,6 +24,8 @@ class PlannedArena(RuntimeMemory):
     """Every offset is a multiple of it."""
     planner: str
     """The planner of the runtime."""
+    formula_part = "arena"
+    """What `formula` has the bytes of."""
     at_bounds = False
     """Whether the arena is planned for upper bounds of sizes, and not for the sizes of a run."""
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, overload
 
 import attrs
 
@@ -172,9 +172,17 @@ class Arena:
         return placed
 
 
+@overload
+def round_up(size: int) -> int: ...
+
+
+@overload
+def round_up(size: Bytes) -> Bytes: ...
+
+
 def round_up(size: Bytes) -> Bytes:
     """The next multiple of the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
 def plan_arena(graph: ArenaGraph, *, sharing: bool = True) -> ArenaPlan:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import overload
 
 import attrs
 
@@ -74,9 +75,17 @@ class MicroBuffer:
         return self.first <= other.last and other.first <= self.last
 
 
+@overload
+def round_up(size: int) -> int: ...
+
+
+@overload
+def round_up(size: Bytes) -> Bytes: ...
+
+
 def round_up(size: Bytes) -> Bytes:
     """The next multiple of the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
 def find_buffers(subgraphs: Sequence[MicroSubgraph]) -> list[MicroBuffer]:
