@@ -25,7 +25,7 @@ from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.propagate import run
-from shapeinf.engine.requested_inputs import contradicted_requests
+from shapeinf.engine.requested_inputs import contradicted_requests, require_stated_sizes
 from shapeinf.engine.schema_violations import first_schema_violation
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError, UnknownOperatorError
 from shapeinf.expr import Dimension, Scope, quote_name
@@ -267,6 +267,8 @@ class Session:
             value = reader.read_declared(declaration, reader.user_name(name))
         for spec in specs:
             value = reader.read_spec(spec, value, name)
+        if specs and declaration is not None and self.compiled.graph.strict_inputs:
+            require_stated_sizes(reader, declaration, value, name)
         return value
 
     def _specs(self, name: str) -> tuple[list[SpecLike], list[SpecLike]]:
