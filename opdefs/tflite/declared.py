@@ -2,7 +2,7 @@
 
 Some kernels leave the sizes of their outputs as the file states them; their nodes get these as an attribute. Most leave
 the element types; some have that of an operand, whatever the file states. A loop does not write an output that no node
-reads and that no trip changes.
+reads and that no trip changes: it keeps the sizes in the file too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ TYPED_BY_OPERAND = {
     **dict.fromkeys(("FLOOR_DIV", "FLOOR_MOD", "POW", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "ADD_N", "RANGE"), 0),
     **dict.fromkeys(("LOGICAL_AND", "LOGICAL_OR", "BITWISE_XOR", "RIGHT_SHIFT", "EXPAND_DIMS", "SPLIT_V"), 0),
     **dict.fromkeys(("DYNAMIC_UPDATE_SLICE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "GATHER", "GATHER_ND"), 0),
+    **dict.fromkeys(("MATRIX_DIAG", "MATRIX_SET_DIAG", "STABLEHLO_SHIFT_LEFT"), 0),
     **dict.fromkeys(("SELECT", "SELECT_V2", "SPLIT", "FILL", "SCATTER_ND"), 1),
     **dict.fromkeys(("ONE_HOT", "SPARSE_TO_DENSE"), 2),
 }
@@ -37,7 +38,7 @@ TYPED_BY_OPERAND = {
 
 TYPED = {
     **dict.fromkeys(("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"), "bool"),
-    **{"DEQUANTIZE": "float32", "BUCKETIZE": "int32", "RANK": "int32"},
+    **{"DEQUANTIZE": "float32", "BUCKETIZE": "int32", "RANK": "int32", "RFFT2D": "complex64"},
 }
 """By operator, the element type that the output always has. All other kernels refuse another type than the one that
 they compute, or keep it."""
@@ -46,7 +47,7 @@ _UNDECLARED = DeclaredType()
 
 
 def declare_outputs(graph: Graph) -> Graph:
-    """The graph with the declared sizes of outputs that kernels leave so, and without outputs that are not written."""
+    """The graph with the declared sizes of outputs that kernels leave so, and the element types that they compute."""
     listed: list[Node] = []
     types: dict[str, str] = {}
     """The element types that are not those of the file."""
@@ -54,8 +55,8 @@ def declare_outputs(graph: Graph) -> Graph:
         node = _with_types(graph, node, types)
         if node.op in SIZED_BY_FILE and SHAPES not in node.attrs:
             node = _with_sizes(graph, node)
-        elif node.op == "WHILE":
-            node = _without_unwritten(graph, node)
+        elif node.op == "WHILE" and SHAPES not in node.attrs:
+            node = _with_unwritten(graph, node)
         listed.append(node)
     changed = any(new is not old for new, old in zip(listed, graph.nodes, strict=True))
     return attrs.evolve(graph, nodes=listed) if changed else graph
@@ -109,13 +110,24 @@ def _assignments(graph: Graph, shared_name: object) -> Iterator[Node]:
                 yield node
 
 
-def _without_unwritten(graph: Graph, node: Node) -> Node:
-    """The loop; an output that no node reads is absent where the body returns its own input for it."""
+def _with_unwritten(graph: Graph, node: Node) -> Node:
+    """The loop, with the declared sizes of outputs that it does not write.
+
+    These are outputs that no node reads and for which the body returns its own input: their tensors keep the sizes that
+    the file states.
+    """
     reference = node.attrs.get("body_subgraph_index")
     body = graph.functions.get(reference.function) if isinstance(reference, FunctionReference) else None
     if body is None or len(body.inputs) != len(node.outputs) or len(body.outputs) != len(node.outputs):
         return node
     read = {*graph.outputs, *(name for other in graph.nodes for name in other.inputs)}
     pairs = zip(node.outputs, body.inputs, body.outputs, strict=True)
-    outputs = tuple(["" if name not in read and start == end else name for name, start, end in pairs])
-    return node if outputs == node.outputs else node._replace(outputs=outputs)
+    kept = [name not in read and start == end for name, start, end in pairs]
+    if not any(kept):
+        return node
+    declared = {**graph.declared, **graph.planned}  # an unknown size is 1 before a run
+    sizes = [
+        declared.get(name, _UNDECLARED) if is_kept else None
+        for name, is_kept in zip(node.outputs, kept, strict=True)
+    ]
+    return node._replace(kind=NodeKind(node.op, node.domain, {**node.attrs, SHAPES: tuple(sizes)}))
