@@ -61,7 +61,10 @@ def while_(
         trip.test(values, 0, certain=True, accumulate=True)
     unwritten = {index: declared for index, declared in enumerate(output_shapes) if declared is not None}
     return tuple(
-        [_stated(value, unwritten[index]) if index in unwritten else value for index, value in enumerate(result.carried)]
+        [
+            _stated(value, unwritten[index]) if index in unwritten else value
+            for index, value in enumerate(result.carried)
+        ]
     )
 
 

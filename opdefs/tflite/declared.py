@@ -26,7 +26,9 @@ SIZED_BY_FILE = frozenset(
 """Operators whose kernels leave the sizes of their outputs as the file states them, in some cases."""
 
 TYPED_BY_OPERAND = {
-    **dict.fromkeys(("FLOOR", "CEIL", "ROUND", "EXP", "NEG", "ZEROS_LIKE", "FAKE_QUANT", "PRELU", "ADD", "SUB", "DIV"), 0),
+    **dict.fromkeys(
+        ("FLOOR", "CEIL", "ROUND", "EXP", "NEG", "ZEROS_LIKE", "FAKE_QUANT", "PRELU", "ADD", "SUB", "DIV"), 0
+    ),
     **dict.fromkeys(("FLOOR_DIV", "FLOOR_MOD", "POW", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "ADD_N", "RANGE"), 0),
     **dict.fromkeys(("LOGICAL_AND", "LOGICAL_OR", "BITWISE_XOR", "RIGHT_SHIFT", "EXPAND_DIMS", "SPLIT_V"), 0),
     **dict.fromkeys(("DYNAMIC_UPDATE_SLICE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "GATHER", "GATHER_ND"), 0),
@@ -127,7 +129,6 @@ def _with_unwritten(graph: Graph, node: Node) -> Node:
         return node
     declared = {**graph.declared, **graph.planned}  # an unknown size is 1 before a run
     sizes = [
-        declared.get(name, _UNDECLARED) if is_kept else None
-        for name, is_kept in zip(node.outputs, kept, strict=True)
+        declared.get(name, _UNDECLARED) if is_kept else None for name, is_kept in zip(node.outputs, kept, strict=True)
     ]
     return node._replace(kind=NodeKind(node.op, node.domain, {**node.attrs, SHAPES: tuple(sizes)}))

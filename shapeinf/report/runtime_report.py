@@ -76,6 +76,11 @@ class ArenaFormulaRecord:
     sizes: str
     formula: str
 
+    def __str__(self) -> str:
+        """`192*n bytes for n >= 4`."""
+        sizes = f" for {self.sizes}" if self.sizes else ""
+        return f"{shorten_end(self.formula, MAX_FORMULA)} bytes{sizes}"
+
 
 @attrs.frozen
 class ArenaRecord:
@@ -162,8 +167,7 @@ def arena_lines(arena: ArenaRecord) -> Iterator[str]:
         yield f"arena        {size} by {arena.planner}{where}, at multiples of {arena.alignment}"
     yield from (f"             {exact_bytes(size)} {name}" for name, size in arena.parts.items())
     for record in arena.formulas:
-        sizes = f" for {record.sizes}" if record.sizes else ""
-        yield f"  {arena.formula_part:<9}  {shorten_end(record.formula, MAX_FORMULA)} bytes{sizes}"
+        yield f"  {arena.formula_part:<9}  {record}"
     if arena.no_formula:
         yield f"  no formula{' at other sizes' if arena.formulas else ''}: {arena.no_formula}"
     yield from (

@@ -68,6 +68,7 @@ class ArenaFormula:
         name: the dim that the ranges of the pieces are sizes of; empty where the formula holds for all sizes.
         pieces: from the largest sizes to the smallest.
         reason: why other sizes have no formula; empty where all have one.
+        excluded: sizes of dims that together have no formula; empty for none.
     """
 
     name: str
@@ -75,10 +76,13 @@ class ArenaFormula:
     reason: str
     _query: SizeQuery = attrs.field(repr=False)
     _store: ShapeStore = attrs.field(repr=False)
+    excluded: Mapping[str, int] = attrs.Factory(dict)
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> int | None:
         """The arena at these sizes; None where they have no formula. Raises as `Peak.at` does."""
         store = self._query.bind(as_sizes({**(sizes or {}), **named}))
+        if self.excluded and all(store.canon(self._query.symbol(n)) == size for n, size in self.excluded.items()):
+            return None
         size = self._query.evaluate([self._query.symbol(self.name)], store)[0] if self.name else 0
         piece = next((piece for piece in self.pieces if piece.contains(size)), None)
         return None if piece is None else max(self._query.evaluate(piece.terms, store))
@@ -96,7 +100,7 @@ class ArenaFormula:
             terms = [PeakTerm(term, (0,)) for term in piece.terms]
             largest = LargestSearch(terms, store, self._query, self.name, False, Budget()).largest(limit)
             if largest.unlimited or largest.value is not None:
-                return largest
+                return attrs.evolve(largest, proven=largest.proven and not self.reason)
         return Largest(self.name, None, parse_bytes(limit), proven=not self.reason)
 
     def bound(self) -> int | None:
@@ -118,7 +122,9 @@ class ArenaFormula:
             return ""
         if piece.last is None:
             return f"{self.name} >= {piece.first}"
-        return f"{self.name} = {piece.first}" if piece.first == piece.last else f"{self.name} {piece.first}..{piece.last}"
+        return (
+            f"{self.name} = {piece.first}" if piece.first == piece.last else f"{self.name} {piece.first}..{piece.last}"
+        )
 
     def _formula(self, piece: ArenaPiece) -> str:
         terms = [self._query.format(term) for term in piece.terms]

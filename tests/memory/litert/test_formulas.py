@@ -62,7 +62,9 @@ def test_ranges_with_other_orders(tmp_path: Path) -> None:
     assert [formula.at({N: n}) for n in range(1, 70)] == [memory.plan({N: n}).arena for n in range(1, 70)]
     ranges = sorted((piece.first, piece.last) for piece in formula.pieces)
     assert ranges[0][0] == 1 and ranges[-1][1] is None
-    assert all(last is not None and last + 1 == first for (_, last), (first, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(
+        last is not None and last + 1 == first for (_, last), (first, _) in zip(ranges, ranges[1:], strict=False)
+    )
 
 
 def test_several_dims_need_one_order(tmp_path: Path) -> None:

@@ -243,7 +243,11 @@ def _name(graph: PreparedGraph, index: int) -> str:
 def _slot(name: str, placed: Placed, end: int) -> Slot:
     last = placed.last
     return Slot(
-        name, placed.first, max(end, placed.first + 1) if last is None else last + 1, value_of(placed.size), value_of(placed.offset)
+        name,
+        placed.first,
+        max(end, placed.first + 1) if last is None else last + 1,
+        value_of(placed.size),
+        value_of(placed.offset),
     )
 
 

@@ -167,10 +167,15 @@ class TfliteMicroMemory(PlannedArena):
         sizes = self._stated_sizes()
         try:
             agrees = not formula.pieces or formula.at(sizes) in (None, self.at(sizes).head)
-        except ShapeInferenceError:  # sizes of another query
+        except ShapeInferenceError:  # sizes that the ranges exclude
             agrees = True
-        reason = "at the sizes in the file, tensors have the sizes that the file states, and not those of the graph"
-        return formula if agrees else attrs.evolve(formula, pieces=(), reason=reason)
+        if agrees:
+            return formula
+        listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        reason = (
+            f"at {listed}, the sizes in the file, its tensors have the sizes that it states, and not the inferred ones"
+        )
+        return attrs.evolve(formula, excluded=sizes, reason=reason)
 
     def _stated_sizes(self) -> dict[str, int]:
         """The sizes of dims that the inputs have in the file."""
@@ -194,9 +199,7 @@ class TfliteMicroMemory(PlannedArena):
         self._require_own(alignment, roles)
         layout, placed = self._placed_at(sizes)
         slots = [
-            Slot(
-                name, max(buffer.first, 0), max(buffer.last, 0) + 1, value_of(buffer.size), value_of(buffer.offset)
-            )
+            Slot(name, max(buffer.first, 0), max(buffer.last, 0) + 1, value_of(buffer.size), value_of(buffer.offset))
             for name, buffer in zip(_names(layout.subgraphs, placed), placed, strict=True)
         ]
         return Plan(slots, head_of(placed), self.alignment, self.planner, list(_unplaced(layout)))
