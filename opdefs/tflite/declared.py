@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import attrs
 
 from opdefs.tflite.schemas import OUTPUT_TYPES
-
 from shapeinf.graph import DeclaredType, FunctionReference, Graph, Node, NodeKind
 
 SHAPES = "output_shapes"

@@ -86,14 +86,10 @@ def _pair_by_position(old: Graph, new: Graph) -> Iterator[ValuePair]:
         if _signature_values(old) and _signature_values(new):
             first = [name for name in first if name in _signature_values(old)]
             second = [name for name in second if name in _signature_values(new)]
-        rest = zip_longest(
-            [(position, name) for position, name in enumerate(first) if name not in paired[0]],
-            [(position, name) for position, name in enumerate(second) if name not in paired[1]],
-            fillvalue=None,
-        )
-        for left, right in rest:
-            position, before = left or (0, None)
-            position, after = right or (position, None)
+        positions = {name: position for names in (second, first) for position, name in enumerate(names)}
+        rest = [name for name in first if name not in paired[0]], [name for name in second if name not in paired[1]]
+        for before, after in zip_longest(*rest):
+            position = positions[before or after]
             names = ", ".join(name for name in dict.fromkeys((before, after)) if name is not None)
             yield ValuePair(part, names if before == after else f"{part}s[{position}] ({names})", before, after)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import attrs
 from onnx import TensorProto, helper
 
 from shapeinf.edit.comparison import diff
 from shapeinf.formats.tf.text import encode_text
-from tests.formats.tflite.files import ADD, RESHAPE, Node, Subgraph, Tensor, file, ints, signature
+from tests.formats.tflite.files import Tensor, doubled, file, signature
 
 SAVED_MODEL = """
 saved_model_schema_version: 1
@@ -37,15 +38,11 @@ meta_graphs {
 
 def converted(rows: int) -> bytes:
     """The model as a converter writes it: its outputs in another order, with names that others have there."""
-    tensors = [
-        Tensor("serving_default_a:0", (1, 4), signature=(-1, 4)),
-        Tensor("pairs:0", (1, 4), signature=(-1, 4)),
-        Tensor("sizes", (2,), "int32", data=ints(rows, 2)),
-        Tensor("twice:0", (2, 2)),
-    ]
-    nodes = [Node(ADD, [0, 0], [1]), Node(RESHAPE, [1, 2], [3])]
+    main = doubled((rows, 2), Tensor("serving_default_a:0", (1, 4), signature=(-1, 4)), (2, 2))
+    names = {1: "pairs:0", 3: "twice:0"}
+    tensors = [attrs.evolve(tensor, name=names.get(index, tensor.name)) for index, tensor in enumerate(main.tensors)]
     own = signature("serving_default", 0, {"a": 0}, {"twice": 1, "pairs": 3})
-    return file(Subgraph(tensors, [0], [1, 3], nodes), more={7: [own]})
+    return file(attrs.evolve(main, tensors=tensors, outputs=[1, 3]), more={7: [own]})
 
 
 def exported() -> object:

@@ -14,7 +14,7 @@ from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats.tflite import TfliteOptions
 from shapeinf.runtime import child_runs, verify
 from shapeinf.runtime.protocol import Refusal
-from tests.formats.tflite.files import ADD, RESHAPE, Node, Subgraph, Tensor, file, ints
+from tests.formats.tflite.files import ADD, Node, Subgraph, Tensor, doubled, file
 from tests.vectors import PROJECT
 
 pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: it agrees on nothing")
@@ -22,13 +22,7 @@ pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: i
 
 def grouped(*target: int) -> bytes:
     """A sum of [n, 4] with itself, reshaped."""
-    tensors = [
-        Tensor("x", (1, 4), signature=(-1, 4)),
-        Tensor("sum", (1, 4), signature=(-1, 4)),
-        Tensor("target", (len(target),), "int32", data=ints(*target)),
-        Tensor("y", (1, 4)),
-    ]
-    return file(Subgraph(tensors, [0], [3], [Node(ADD, [0, 0], [1]), Node(RESHAPE, [1, 2], [3])]))
+    return file(doubled(target, Tensor("x", (1, 4), signature=(-1, 4)), (1, 4)))
 
 
 @pytest.mark.parametrize("rows", [1, 3])

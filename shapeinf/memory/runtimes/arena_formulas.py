@@ -1,8 +1,8 @@
 """The arena of a runtime as formulas: offsets are sums of rounded sizes wherever the planner decides alike.
 
-The planner runs at one binding with sizes that record how they compare (`guarded_sizes`). Its offsets, as formulas, hold
-at all bindings at which the comparisons have the same results. Along one dim these are found by evaluation, and beyond
-the evaluated sizes by proof; for several dims all comparisons must be proved.
+The planner runs at one binding with sizes that record how they compare (`guarded_sizes`). Its offsets, as formulas,
+hold at all bindings at which the comparisons have the same results. Along one dim these are found by evaluation, and
+beyond the evaluated sizes by proof; for several dims all comparisons must be proved.
 """
 
 from __future__ import annotations

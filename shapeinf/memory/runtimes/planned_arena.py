@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from shapeinf.errors import NotKnown, ShapeInferenceError
 from shapeinf.expr import DimSize
@@ -15,6 +17,9 @@ from shapeinf.memory.runtimes.guarded_sizes import Bytes
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
 from shapeinf.memory.timeline import Role
 from shapeinf.solver.budget import Budget
+
+if TYPE_CHECKING:
+    from shapeinf.memory.runtimes.tflite_micro.offline import OfflinePlan
 
 
 class PlannedArena(RuntimeMemory):
@@ -76,6 +81,12 @@ class PlannedArena(RuntimeMemory):
         if planner is not None:
             return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
         return self._plan_as_runtime(sizes or {}, alignment, roles)
+
+    def save_offline(
+        self, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None, *, planner: str = "best"
+    ) -> OfflinePlan:
+        """Write the file with offsets of its tensors, if the runtime reads them. Raises ShapeInferenceError."""
+        raise ShapeInferenceError(f"{self.name} reads no offsets of tensors from a file")
 
     @abstractmethod
     def _plan_as_runtime(self, sizes: Mapping[str, int], alignment: int | None, roles: Collection[Role] | None) -> Plan:

@@ -99,9 +99,8 @@ def _memory_texts(source: LiveSource) -> dict[str, str]:
     ]
     if isinstance(memory, PlannedArena):
         amount, exact = _arena_texts(arena_record(memory, source.sizes), source.sizes)
-        totals.append(
-            f'<div><dt>Arena in {memory.name}</dt><dd>{amount}</dd><dd class="soft">{_text(exact, MAX_ARENA)}</dd></div>'
-        )
+        exact = _text(exact, MAX_ARENA)
+        totals.append(f'<div><dt>Arena in {memory.name}</dt><dd>{amount}</dd><dd class="soft">{exact}</dd></div>')
     return {**texts, "peak_title": f"Peak in {memory.name}", "runtime_totals": "\n".join(totals)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,7 @@ def test_ranges_with_other_orders(tmp_path: Path) -> None:
     assert [formula.at({N: n}) for n in range(1, 70)] == [memory.plan({N: n}).arena for n in range(1, 70)]
     ranges = sorted((piece.first, piece.last) for piece in formula.pieces)
     assert ranges[0][0] == 1 and ranges[-1][1] is None
-    assert all(
-        last is not None and last + 1 == first for (_, last), (first, _) in zip(ranges, ranges[1:], strict=False)
-    )
+    assert all(last is not None and last + 1 == first for (_, last), (first, _) in pairwise(ranges))
 
 
 def test_several_dims_need_one_order(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ class OnnxRuntime:
 
     name = "onnxruntime"
     options = OnnxRuntimeOptions
+    stores_offsets = False
 
     def memory(
         self, inference: Inference, session: Session | None, options: OnnxRuntimeOptions, work: int
