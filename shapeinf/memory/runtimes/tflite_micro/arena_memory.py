@@ -372,7 +372,7 @@ def _point(subgraphs: Sequence[Subgraph], number: int, position: int | None) -> 
 def _buffer(subgraphs: Sequence[Subgraph], name: str, buffer: MicroBuffer, end: int) -> Buffer:
     first, death = max(buffer.first, 0), min(max(buffer.last, 0) + 1, end)
     if buffer.tensor is None:
-        return Buffer(name, buffer.size, first, death, "scratch", None, Shape.unknown(), (name,))
+        return Buffer(name, value_of(buffer.size), first, death, "scratch", None, Shape.unknown(), (name,))
     subgraph = subgraphs[buffer.subgraph]
     value = subgraph.values[buffer.tensor]
     role: Role = "activation"
