@@ -156,7 +156,7 @@ class _FormulaSearch:
         """The dim, the pieces, and the reason why other sizes have none. Raises NotKnown and LimitError."""
         symbols = self._symbols()
         if not symbols:
-            return "", [ArenaPiece(None, None, (max(self._plan({})[0], key=int),))], ""  # type: ignore[arg-type]
+            return "", [ArenaPiece(None, None, (max(self._plan({})[0], key=int),))], ""
         if len(symbols) > 1:
             return "", [self._whole(symbols)], ""
         return self.query.labels.get(symbols[0], str(symbols[0])), *self._along(symbols[0])
