@@ -123,11 +123,12 @@ def _with_unwritten(graph: Graph, node: Node) -> Node:
         return node
     read = {*graph.outputs, *(name for other in graph.nodes for name in other.inputs)}
     pairs = zip(node.outputs, body.inputs, body.outputs, strict=True)
-    kept = [name not in read and start == end for name, start, end in pairs]
-    if not any(kept):
+    unwritten = [name not in read and start == end for name, start, end in pairs]
+    if not any(unwritten):
         return node
     declared = {**graph.declared, **graph.planned}  # an unknown size is 1 before a run
     sizes = [
-        declared.get(name, _UNDECLARED) if is_kept else None for name, is_kept in zip(node.outputs, kept, strict=True)
+        declared.get(name, _UNDECLARED) if is_unwritten else None
+        for name, is_unwritten in zip(node.outputs, unwritten, strict=True)
     ]
     return node._replace(kind=NodeKind(node.op, node.domain, {**node.attrs, SHAPES: tuple(sizes)}))

@@ -158,7 +158,7 @@ class _FormulaSearch:
         if not symbols:
             return "", [ArenaPiece(None, None, (max(self._plan({})[0], key=int),))], ""
         if len(symbols) > 1:
-            return "", [self._whole(symbols)], ""
+            return "", [self._for_all_sizes(symbols)], ""
         return self.query.labels.get(symbols[0], str(symbols[0])), *self._along(symbols[0])
 
     def _symbols(self) -> list[Dimension]:
@@ -194,7 +194,7 @@ class _FormulaSearch:
 
     # -- several dims ------------------------------------------------------------------------------------------------
 
-    def _whole(self, symbols: Iterable[Dimension]) -> ArenaPiece:
+    def _for_all_sizes(self, symbols: Iterable[Dimension]) -> ArenaPiece:
         """The formula for all sizes. Raises NotKnown where the planner may decide otherwise at some."""
         values = {symbol.name: self._sample(symbol) for symbol in symbols}
         ends, guards = self._plan(values)
