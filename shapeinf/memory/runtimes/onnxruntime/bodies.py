@@ -12,10 +12,11 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
-from shapeinf.engine.runs import trips
+from shapeinf.engine.runs import captured_slots, trips
 from shapeinf.expr import DimSize
+from shapeinf.graph import UNUSED
 from shapeinf.memory.liveness import GraphInstance, LiveRange
-from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, GraphRun
+from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, Caller, GraphRun
 from shapeinf.solver.long_dims import product_of, sum_dims
 
 NUMBER_AND_CONDITION = 2
@@ -38,9 +39,10 @@ def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
         outer.walk.undecided.append(outer.instance.path + step.node_name)
         outer.walk.in_branch = True
     for name, instance in bodies.items():
-        inner = GraphRun(outer.walk, instance, outer.known.of_body(step, name, instance.runs[0]))
+        known = outer.known.of_body(step, name, instance.runs[0])
+        inner = GraphRun(outer.walk, instance, known, _caller(outer, step, instance, writes=len(bodies) == 1))
         inner.run()
-        inner.end()  # the results are in the outputs of the node, which are allocated after all branches here
+        inner.end()  # where a branch is not known, the outputs of the node are allocated after all branches
     outer.walk.in_branch = before
     return []
 
@@ -51,6 +53,16 @@ def _bodies(outer: GraphRun, step: NodeStep) -> Mapping[str, GraphInstance]:
     names = dict.fromkeys(name for bodies in children for name in bodies)
     runs = {name: [run for bodies in children if name in bodies for run in trips(bodies[name])] for name in names}
     return {name: GraphInstance(tuple(last), last[0].path, True) for name, last in runs.items() if last}
+
+
+def _caller(
+    outer: GraphRun, step: NodeStep, instance: GraphInstance, *, writes: bool = False, is_loop: bool = False
+) -> Caller:
+    """The node that runs a body, which `writes` its results into the outputs of the node."""
+    body = instance.compiled
+    pairs = zip(body.graph.outputs, step.outputs, strict=False)
+    results = {body.slots[name]: slot for name, slot in pairs if writes and slot != UNUSED}
+    return Caller(outer, dict(captured_slots(step, body)), results, is_loop)
 
 
 def _unknown_body(outer: GraphRun, step: NodeStep) -> Allocation:
@@ -73,11 +85,13 @@ class _Loop:
         self.carried = len(self.formal) - NUMBER_AND_CONDITION
         known = outer.known.of_body(step, name, self.instance.runs[0])
         captured = [body.slots[value] for value in step.operation.captures if value in body.slots]
-        self.inner = GraphRun(self.walk, self.instance, known, passed_on=[*self.formal[1:], *captured])
+        caller = _caller(outer, step, self.instance, is_loop=self._trips != 1)
+        self.inner = GraphRun(self.walk, self.instance, known, caller, passed_on=[*self.formal[1:], *captured])
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
-        in_use = [self._allocate(f"{name} of {self.step.node_name}", 1) for name in ("trip number", "condition")]
+        scalars = ("trip number", "condition") if self._keeps_condition else ("trip number",)
+        in_use = [self._allocate(f"{name} of {self.step.node_name}", 1) for name in scalars]
         in_use += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
         old = self._old_values()
         self.inner.run()
@@ -85,6 +99,13 @@ class _Loop:
         results = [self.condition, *self.results]
         self.inner.end([slot for slot in results if self.inner.width(slot) is not None])  # sequences are moved
         return [*in_use, *(a for a in self.inner.allocated.values() if a.death is None)]
+
+    @property
+    def _keeps_condition(self) -> bool:
+        """Whether the condition of the trip before is in a buffer: not where each trip passes an outer value on."""
+        buffer = self.inner.buffer[self.condition]
+        is_outer = buffer in self.inner.external and self.condition not in self.inner.copied
+        return not is_outer or buffer == self.formal[1] or not isinstance(self._trips, int) or self._trips == 1
 
     @property
     def _slices(self) -> list[int]:
@@ -160,7 +181,8 @@ class _Scan:
         outer.write_outputs(self.step)
         in_use = [self._copy(outer, slot, "transposed copy of") for slot in self.moved]
         known = outer.known.of_body(self.step, self.name, self.instance.runs[0])
-        inner = GraphRun(outer.walk, self.instance, known, allocates_outputs=False)
+        caller = _caller(outer, self.step, self.instance, is_loop=True)
+        inner = GraphRun(outer.walk, self.instance, known, caller, allocates_outputs=False)
         states = [self.instance.compiled.slots[value] for value in self.instance.compiled.graph.outputs[: self.states]]
         in_use += [self._copy(inner, slot, f"{which} state") for slot in states for which in ("previous", "next")]
         inner.run()

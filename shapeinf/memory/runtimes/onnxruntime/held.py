@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import attrs
+
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize
@@ -21,6 +23,14 @@ if TYPE_CHECKING:
     from shapeinf.memory.runtimes.onnxruntime.walk import GraphRun
 
 
+@attrs.frozen(eq=False)
+class _Uses:
+    """The initializers of one graph that kernels use: as they are, and packed for an operator, with the buffers."""
+
+    plain: set[int] = attrs.Factory(set)
+    packed: dict[tuple[int, str], list[DimSize]] = attrs.Factory(dict)
+
+
 class HeldWeights:
     """The weights of the graphs of a model."""
 
@@ -30,33 +40,39 @@ class HeldWeights:
         self._shared: set[object] = set()
         """The parts of files that are packed."""
 
-    def buffers(self, run: GraphRun) -> Iterator[tuple[str, Size]]:
-        """The names and bytes of the buffers for one graph."""
+    def buffers(self, runs: Sequence[GraphRun]) -> Iterator[tuple[str, Size]]:
+        """The names and bytes of the buffers for the graphs that run; a body may read the initializers of others."""
+        uses: dict[GraphRun, _Uses] = {run: _Uses(run.outputs & run.own_constants) for run in runs}
+        for run in runs:
+            _add_uses(run, uses)
+        for run in runs:
+            yield from self._buffers_of(run, uses[run])
+
+    def _buffers_of(self, run: GraphRun, uses: _Uses) -> Iterator[tuple[str, Size]]:
         names, path = run.compiled.names, run.instance.path
-        plain, packed = _uses(run)
-        for slot in sorted(plain):
+        for slot in sorted(uses.plain):
             if names[slot] not in self.external:
                 yield path + names[slot], run.size(slot)
-        for (slot, op), sizes in sorted(packed.items()):
+        for (slot, op), sizes in sorted(uses.packed.items()):
             part = self.external.get(names[slot])
             if part is None or (part, op, tuple(sizes)) not in self._shared:
                 self._shared.add((part, op, tuple(sizes)))
                 yield from ((f"{path}{names[slot]} packed", Size(amount)) for amount in sizes)
 
 
-def _uses(run: GraphRun) -> tuple[set[int], dict[tuple[int, str], list[DimSize]]]:
-    """The initializers that kernels read as they are, and by initializer and operator the buffers of packed ones."""
-    plain, packed = run.outputs & run.constants, dict[tuple[int, str], list[DimSize]]()
+def _add_uses(run: GraphRun, uses: Mapping[GraphRun, _Uses]) -> None:
+    """Add the initializers that the nodes of a graph read, each to the graph that it belongs to."""
     for step in run.steps:
         buffers = _packed(run, step)
-        for position, slot in enumerate(step.inputs):
+        for position, slot in enumerate(step.arguments):
             if slot == MISSING or slot not in run.constants:
                 continue
+            owner, constant = run.owner_of(slot)
             if position in buffers:
-                packed.setdefault((slot, step.operation.kind.op), []).extend(buffers[position])
+                key = (constant, step.operation.kind.op)
+                uses[owner].packed.setdefault(key, []).extend(buffers[position])
             else:
-                plain.add(slot)
-    return plain, packed
+                uses[owner].plain.add(constant)
 
 
 def _packed(run: GraphRun, step: NodeStep) -> Mapping[int, Sequence[DimSize]]:

@@ -29,6 +29,7 @@ from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_t
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
+from shapeinf.sharing import cached_property
 from shapeinf.solver.long_dims import product_of, sum_dims
 
 MAX_LISTED = 4
@@ -64,6 +65,42 @@ class Allocation:
         return tuple(gaps)
 
 
+@attrs.frozen(eq=False)
+class Block:
+    """The block of one graph in a later run: its buffers are placed in it, and it is in use while the graph runs.
+
+    Args:
+        path: the path of the graph, empty for the model.
+        birth: the program point of its first node.
+        death: the program point after its last node.
+        buffers: the names and births of the buffers in it.
+        is_repeated: whether the graph is in a loop, so that trips after the first one have the block in a first run.
+    """
+
+    path: str
+    birth: int
+    death: int
+    buffers: frozenset[tuple[str, int]]
+    is_repeated: bool = False
+
+
+@attrs.frozen
+class Caller:
+    """The node that runs a body.
+
+    Args:
+        run: the run of its graph.
+        captures: by slot in the body, the slots of the outer values that it reads.
+        results: by output of the body, the outer values into whose buffers the body writes them.
+        is_loop: whether the node may run the body several times.
+    """
+
+    run: GraphRun
+    captures: Mapping[int, int]
+    results: Mapping[int, int] = attrs.Factory(dict)
+    is_loop: bool = False
+
+
 @attrs.frozen
 class Run:
     """One run of a model.
@@ -73,11 +110,13 @@ class Run:
             roles "weight" and "scratch", those that a session holds and the temporaries of kernels.
         idle: by name of a buffer, the ranges of program points in which no value of it is needed, though it is kept for
             a value that is computed later.
+        blocks: those of a later run, of the model first.
         notes: why a session may differ from this prediction.
     """
 
     timeline: Timeline
     idle: Mapping[str, tuple[tuple[int, int], ...]]
+    blocks: tuple[Block, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -117,7 +156,8 @@ class Walk:
         buffers = tuple([_buffer(item, end) for item in self.allocations if item.death != item.birth])
         gaps = {item.name: item.gaps() for item in self.allocations}
         idle = {name: ranges for name, ranges in gaps.items() if ranges}
-        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()))
+        blocks = tuple([block for run in self.graphs if (block := run.block(end)) is not None])
+        return Run(Timeline(tuple(self.points), buffers), idle, blocks, tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
         if any(step.operation.body is not None for run in self.graphs for step in run.steps):
@@ -137,9 +177,8 @@ class Walk:
                 size = self.builder.size(LiveRange(name, instance, slots[name], "input", 0, 0))
                 self.allocations.append(Allocation(name, size.bytes, 0, "input", cause=size.cause))
         held = HeldWeights(external_parts(graph))
-        for run in self.graphs:
-            for name, size in held.buffers(run):
-                self.allocate(Allocation(name, size.bytes, 0, "weight", cause=size.cause))
+        for name, size in held.buffers(self.graphs):
+            self.allocate(Allocation(name, size.bytes, 0, "weight", cause=size.cause))
 
     @property
     def now(self) -> int:
@@ -166,16 +205,18 @@ class GraphRun:
         walk: Walk,
         instance: GraphInstance,
         known: KnownShapes,
+        caller: Caller | None = None,
         *,
         passed_on: Collection[int] = (),
         allocates_outputs: bool = True,
     ) -> None:
-        """Plans the buffers; nothing has run. `passed_on` as in `PlannedGraph`.
+        """Plans the buffers; nothing has run. `caller` is the node that runs a body, `passed_on` as in `PlannedGraph`.
 
         The node of a body that does not allocate its outputs has buffers for them.
         """
         self.walk = walk
         self.instance = instance
+        self.caller = caller
         self.known = known
         self.compiled = compiled = instance.compiled
         stored = {i for i in range(len(compiled.rows)) if _is_stored(compiled.step(i))}
@@ -184,15 +225,20 @@ class GraphRun:
         self.outputs = {compiled.slots[name] for name in compiled.graph.outputs}
         computed = {slot for step in self.steps for slot in step.outputs if slot != UNUSED}
         self.held = set(range(len(compiled.names))) - computed
-        self.constants = self._constants(stored)
+        self.own_constants = self._constants(stored)
+        self.constants = self.own_constants | self._captured_constants()
         planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held, passed_on)
         self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
         self.external = self.held | (set() if allocates_outputs else self.outputs)
-        self.copied = self.outputs & self.constants if allocates_outputs else set()
+        self.copied = self.outputs & self.own_constants if allocates_outputs else set()
         """The outputs that are initializers, each of which is copied into a buffer of its own."""
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
+        self.placed: list[Allocation] = []
+        """The buffers that a later run places in the block of this graph."""
+        self.span = (0, -1)
+        """The first program point of the run, and the one after the last; -1 for the end of the model."""
         walk.graphs.append(self)
 
     def _constants(self, stored: Collection[int]) -> set[int]:
@@ -201,6 +247,19 @@ class GraphRun:
         inputs = set(graph.inputs)
         constants = {slots[name] for name in graph.constants if name not in inputs}
         return constants | {slot for index in stored for slot in self.compiled.rows[index][2] if slot != UNUSED}
+
+    def _captured_constants(self) -> set[int]:
+        """The slots of the outer values that are initializers."""
+        if self.caller is None:
+            return set()
+        return {slot for slot, outer in self.caller.captures.items() if outer in self.caller.run.constants}
+
+    def owner_of(self, slot: int) -> tuple[GraphRun, int]:
+        """The run of the graph that a value belongs to, and the slot there: outer graphs for a value that is captured."""
+        run = self
+        while run.caller is not None and slot in run.caller.captures:
+            slot, run = run.caller.captures[slot], run.caller.run
+        return run, slot
 
     # -- what the plan reads -----------------------------------------------------------------------------------------
 
@@ -231,17 +290,38 @@ class GraphRun:
 
     def run(self) -> None:
         """Run all nodes, after initializers that are outputs are copied."""
+        self.span = (self.walk.now, -1)
         for slot in sorted(self.copied):
-            self.allocated[self.buffer[slot]] = self.walk.allocate(self.allocation(slot))
+            self.write(slot)
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 
     def end(self, retained: Collection[int] = ()) -> None:
         """Free all buffers at the end of a body, but those of the `retained` values."""
+        self.span = (self.span[0], self.walk.now)
         keep = {self.buffer[slot] for slot in retained}
         for buffer, allocation in self.allocated.items():
             if allocation.death is None and buffer not in keep:
                 allocation.death = self.walk.now
+
+    def block(self, end: int) -> Block | None:
+        """The block of a later run; None without buffers in it. `end` is that of the run of the model."""
+        first, last = self.span
+        members = frozenset([(item.name, item.birth) for item in self.placed])
+        last = end if last < 0 else last
+        return Block(self.instance.path, first, last, members, self.is_repeated) if members else None
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a run of the model runs this graph again after its first run."""
+        return self.caller is not None and (self.caller.is_loop or self.caller.run.is_repeated)
+
+    @cached_property
+    def _has_block(self) -> bool:
+        """Whether later runs have a block: all values that the graph is called with are tensors."""
+        graph, slots = self.compiled.graph, self.compiled.slots
+        called = [slots[name] for name in graph.inputs] + ([] if self.caller is None else [*self.caller.captures])
+        return all(not isinstance(run.type_of(slot), SequenceType) for run in self.instance.runs for slot in called)
 
     def _run_node(self, position: int, step: NodeStep) -> None:
         point = ProgramPoint(self.instance.path + step.node_name, step.operation.kind.op)
@@ -284,18 +364,28 @@ class GraphRun:
         """Allocate the buffers of the outputs of a node, unless they exist."""
         for slot in step.outputs:
             if slot != UNUSED:
-                self._write(slot)
+                self.write(slot)
 
-    def _write(self, slot: int) -> None:
+    def write(self, slot: int) -> None:
+        """Allocate the buffer of a value, unless it exists; for a result of a body that is a buffer of its caller."""
         buffer = self.buffer[slot]
-        if buffer in self.external:
+        if self.caller is not None and slot in self.caller.results:
+            self.caller.run.write(self.caller.results[slot])
+            return
+        if buffer in self.external and slot not in self.copied:
             return
         known = self.allocated.get(buffer)
         if known is None or known.death is not None:
             known = self.allocated[buffer] = self.walk.allocate(self.allocation(slot))
-        else:
+            if self._is_placed(buffer):
+                self.placed.append(known)
+        elif slot not in known.needed:
             known.values.append(self.instance.path + self.compiled.names[slot])
-        known.needed[slot] = [self.walk.now, self.walk.now]
+        known.needed.setdefault(slot, [self.walk.now, self.walk.now])
+
+    def _is_placed(self, buffer: int) -> bool:
+        """Whether the block of a later run has this buffer: that of a tensor that is not an output."""
+        return buffer not in self.outputs and self._has_block and self._tensor(buffer) is not None
 
     def _free(self, position: int) -> None:
         """Free the buffers that no later node reads, after the node at this position."""
