@@ -16,11 +16,15 @@ from shapeinf.engine.runs import captured_slots, trips
 from shapeinf.expr import DimSize
 from shapeinf.graph import UNUSED
 from shapeinf.memory.liveness import GraphInstance, LiveRange
+from shapeinf.memory.runtimes.kernels import BodyKind
 from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, Caller, GraphRun
 from shapeinf.solver.long_dims import product_of, sum_dims
 
 NUMBER_AND_CONDITION = 2
 """The inputs of a loop, and of its body, before the carried values; their buffers are of one unit of the allocator."""
+
+SCALARS = ("trip number", "condition")
+"""The values of a loop that are the first inputs of its body."""
 
 
 def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
@@ -29,7 +33,7 @@ def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
     bodies = _bodies(outer, step)
     body_kind = outer.walk.kernels.find_bodies(kind.domain, kind.op)
     if not bodies:
-        return [] if body_kind is None else [_unknown_body(outer, step)]
+        return [] if body_kind is None else _without_bodies(outer, step, body_kind)
     if body_kind == "loop":
         return _Loop(outer, step, bodies).run()
     if body_kind == "scan":
@@ -62,12 +66,25 @@ def _caller(
     body = instance.compiled
     pairs = zip(body.graph.outputs, step.outputs, strict=False)
     results = {body.slots[name]: slot for name, slot in pairs if writes and slot != UNUSED}
-    return Caller(outer, dict(captured_slots(step, body)), results, is_loop)
+    return Caller(outer, step.index, dict(captured_slots(step, body)), results, is_loop)
 
 
-def _unknown_body(outer: GraphRun, step: NodeStep) -> Allocation:
-    reasons = (run.reasons[step.index] for run in outer.instance.runs if step.index in run.reasons)
-    cause = ": ".join(["the bodies of this node were not inferred", *list(reasons)[:1]])
+def _without_bodies(outer: GraphRun, step: NodeStep, kind: BodyKind) -> list[Allocation]:
+    """The buffers of a node whose body never runs: a loop without trips has its two scalars."""
+    reasons = [run.reasons[step.index] for run in outer.instance.runs if step.index in run.reasons]
+    if kind == "loop" and not reasons:
+        return [_scalar(outer, step, name) for name in SCALARS]
+    return [_unknown_body(outer, step, reasons)]
+
+
+def _scalar(outer: GraphRun, step: NodeStep, name: str) -> Allocation:
+    """The trip number, or the condition, of a loop."""
+    path = outer.instance.path
+    return outer.walk.allocate(Allocation(f"{path}{name} of {step.node_name}", 1, outer.walk.now))
+
+
+def _unknown_body(outer: GraphRun, step: NodeStep, reasons: Sequence[str]) -> Allocation:
+    cause = ": ".join(["the bodies of this node were not inferred", *reasons[:1]])
     return outer.walk.allocate(Allocation(f"{outer.instance.path}{step.node_name}/", None, outer.walk.now, cause=cause))
 
 
@@ -85,13 +102,13 @@ class _Loop:
         self.carried = len(self.formal) - NUMBER_AND_CONDITION
         known = outer.known.of_body(step, name, self.instance.runs[0])
         captured = [body.slots[value] for value in step.operation.captures if value in body.slots]
-        caller = _caller(outer, step, self.instance, is_loop=self._trips != 1)
+        caller = _caller(outer, step, self.instance, is_loop=True)
         self.inner = GraphRun(self.walk, self.instance, known, caller, passed_on=[*self.formal[1:], *captured])
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
-        scalars = ("trip number", "condition") if self._keeps_condition else ("trip number",)
-        in_use = [self._allocate(f"{name} of {self.step.node_name}", 1) for name in scalars]
+        scalars = SCALARS if self._keeps_condition else SCALARS[:1]
+        in_use = [_scalar(self.outer, self.step, name) for name in scalars]
         in_use += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
         old = self._old_values()
         self.inner.run()
@@ -117,9 +134,20 @@ class _Loop:
         return {
             result: self.walk.allocate(self.inner.allocation(formal, f"{self._name(formal)} of the trip before"))
             for formal, result in pairs
-            if (self.inner.buffer[result] not in self.inner.external or result in self.inner.copied)
-            and self._trips != 1
+            if self._trips != 1 and self._is_computed(result)
         }
+
+    def _is_computed(self, result: int) -> bool:
+        """Whether a trip computes a carried value, or passes on another one that a trip before it computed."""
+        carried = dict(zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False))
+        for _ in carried:
+            if result in self.inner.copied or self.inner.buffer[result] not in self.inner.external:
+                return True
+            source = self.inner.buffer[result]
+            if source not in carried:
+                return False
+            result = carried[source]
+        return False
 
     def _remaining(self, old: Mapping[int, Allocation]) -> Iterator[Allocation]:
         """The carried values of the trip before that remain until the loop ends.

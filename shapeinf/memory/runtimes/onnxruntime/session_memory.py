@@ -33,6 +33,8 @@ class RunAt:
         block: the block in which later runs with these shapes place their buffers; None without a memory pattern.
             Bodies have blocks of their own.
         later: the peak of a later run: the blocks in use, and outputs and temporaries apart.
+        first_with_blocks: the peak of a first run with a memory pattern: as `first`, but the trips of a loop after the
+            first one of the same shapes have a block, as later runs do.
         first_regions: the regions that the arena takes from the system in the first run; None without an arena.
         later_regions: those that it takes in the next run.
         unknown: the buffers that nothing here counts, as their size is not known, each with the cause.
@@ -43,6 +45,7 @@ class RunAt:
     held: int
     block: int | None
     later: int
+    first_with_blocks: int
     first_regions: tuple[int, ...] | None
     later_regions: tuple[int, ...] | None
     unknown: tuple[Buffer, ...]
@@ -50,7 +53,7 @@ class RunAt:
     @property
     def bytes(self) -> int:
         """The larger of the peaks of a first and of a later run."""
-        return max(self.first.bytes, self.later)
+        return max(self.first.bytes, self.first_with_blocks, self.later)
 
     @property
     def scratch(self) -> int:
@@ -88,11 +91,21 @@ class SessionMemory(RuntimeMemory):
         later = self._in_blocks(buffers, self._blocks)
         repeated = self._in_blocks(buffers, [block for block in self._blocks if block.is_repeated])
         runs = [list(trace(repeated)), list(trace(later))]
-        regions = regions_of(runs) if self.options.arena else (None, None)
+        first_regions, later_regions = regions_of(runs) if self.options.arena else (None, None)
         idle = tuple([(buffer, size) for buffer, size in first.alive if self._is_idle(buffer, first.index)])
         held = self._held.at(sizes).bytes if self._held.timeline.points else 0
         block = sum(size for buffer, size in later if buffer.name == MODEL_BLOCK) if self.options.pattern else None
-        return RunAt(first, idle, held, block, peak_of(runs[1]), regions[0], regions[1], self.unsized)
+        return RunAt(
+            first,
+            idle,
+            held,
+            block,
+            peak_of(runs[1]),
+            peak_of(runs[0]),
+            first_regions,
+            later_regions,
+            self.unsized,
+        )
 
     def _in_blocks(self, buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> list[SizedBuffer]:
         """The buffers of a run, some of them in blocks if there are patterns of memory."""

@@ -90,12 +90,14 @@ class Caller:
 
     Args:
         run: the run of its graph.
+        index: its index in the graph.
         captures: by slot in the body, the slots of the outer values that it reads.
         results: by output of the body, the outer values into whose buffers the body writes them.
-        is_loop: whether the node may run the body several times.
+        is_loop: whether the node runs the body in trips.
     """
 
     run: GraphRun
+    index: int
     captures: Mapping[int, int]
     results: Mapping[int, int] = attrs.Factory(dict)
     is_loop: bool = False
@@ -152,11 +154,12 @@ class Walk:
         instance = GraphInstance((self.inference,))
         GraphRun(self, instance, KnownShapes.of_model(self.inference, self.kernels)).run()
         end = len(self.points)
-        self._add_inputs(instance)
+        held = HeldWeights(self, external_parts(self.inference.compiled.graph))
+        self._add_inputs(instance, held)
         buffers = tuple([_buffer(item, end) for item in self.allocations if item.death != item.birth])
         gaps = {item.name: item.gaps() for item in self.allocations}
         idle = {name: ranges for name, ranges in gaps.items() if ranges}
-        blocks = tuple([block for run in self.graphs if (block := run.block(end)) is not None])
+        blocks = tuple([block for run in self.graphs if (block := run.block(end, held)) is not None])
         return Run(Timeline(tuple(self.points), buffers), idle, blocks, tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
@@ -169,15 +172,14 @@ class Walk:
         if self.undecided:
             yield f"data choose the branch, and the branch that needs the most is counted: {_listed(self.undecided)}"
 
-    def _add_inputs(self, instance: GraphInstance) -> None:
+    def _add_inputs(self, instance: GraphInstance, held: HeldWeights) -> None:
         """Add the buffers of the caller, which are not rounded up, and those that the session holds."""
         graph, slots = self.inference.compiled.graph, self.inference.compiled.slots
         for name in graph.inputs:
             if name not in graph.constants:
                 size = self.builder.size(LiveRange(name, instance, slots[name], "input", 0, 0))
                 self.allocations.append(Allocation(name, size.bytes, 0, "input", cause=size.cause))
-        held = HeldWeights(external_parts(graph))
-        for name, size in held.buffers(self.graphs):
+        for name, size in held.buffers():
             self.allocate(Allocation(name, size.bytes, 0, "weight", cause=size.cause))
 
     @property
@@ -220,7 +222,7 @@ class GraphRun:
         self.known = known
         self.compiled = compiled = instance.compiled
         stored = {i for i in range(len(compiled.rows)) if _is_stored(compiled.step(i))}
-        order = execution_order(compiled, stored, as_file=walk.options.file_order and not instance.inner)
+        order = execution_order(compiled, stored, as_file=walk.options.file_order)
         self.steps = [compiled.step(index) for index in order]
         self.outputs = {compiled.slots[name] for name in compiled.graph.outputs}
         computed = {slot for step in self.steps for slot in step.outputs if slot != UNUSED}
@@ -254,13 +256,6 @@ class GraphRun:
             return set()
         return {slot for slot, outer in self.caller.captures.items() if outer in self.caller.run.constants}
 
-    def owner_of(self, slot: int) -> tuple[GraphRun, int]:
-        """The run of the graph that a value belongs to, and the slot there: outer graphs for a value that is captured."""
-        run = self
-        while run.caller is not None and slot in run.caller.captures:
-            slot, run = run.caller.captures[slot], run.caller.run
-        return run, slot
-
     # -- what the plan reads -----------------------------------------------------------------------------------------
 
     def shape(self, slot: int) -> PlannerShape:
@@ -269,10 +264,11 @@ class GraphRun:
 
     def width(self, slot: int) -> int | None:
         """See `PlannedValues`."""
-        tensor = self._tensor(slot)
+        tensor = self.tensor(slot)
         return None if tensor is None else element_bits(tensor.dtype)
 
-    def _tensor(self, slot: int) -> TensorType | None:
+    def tensor(self, slot: int) -> TensorType | None:
+        """The type of a value; None unless it is a tensor."""
         run = self.instance.runs[0]
         value = run.table.types[run.table.canonical[run.numbers[slot]]]
         return value if isinstance(value, TensorType) else None
@@ -304,8 +300,14 @@ class GraphRun:
             if allocation.death is None and buffer not in keep:
                 allocation.death = self.walk.now
 
-    def block(self, end: int) -> Block | None:
-        """The block of a later run; None without buffers in it. `end` is that of the run of the model."""
+    def block(self, end: int, held: HeldWeights) -> Block | None:
+        """The block of a later run; None without buffers in it. `end` is that of the run of the model.
+
+        A graph that reads a weight of which the session `held` only packed copies is called with no tensor for it,
+        and has no block then.
+        """
+        if self.caller is not None and not self.caller.captures.keys().isdisjoint(held.released(self)):
+            return None
         first, last = self.span
         members = frozenset([(item.name, item.birth) for item in self.placed])
         last = end if last < 0 else last
@@ -313,8 +315,11 @@ class GraphRun:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether a run of the model runs this graph again after its first run."""
-        return self.caller is not None and (self.caller.is_loop or self.caller.run.is_repeated)
+        """Whether a run of the model runs this graph again, with inputs of the same shapes."""
+        if self.caller is None:
+            return False
+        trips = [run.repeated.trips for run in self.instance.runs]
+        return (self.caller.is_loop and any(count != 1 for count in trips)) or self.caller.run.is_repeated
 
     @cached_property
     def _has_block(self) -> bool:
@@ -385,7 +390,7 @@ class GraphRun:
 
     def _is_placed(self, buffer: int) -> bool:
         """Whether the block of a later run has this buffer: that of a tensor that is not an output."""
-        return buffer not in self.outputs and self._has_block and self._tensor(buffer) is not None
+        return buffer not in self.outputs and self._has_block and self.tensor(buffer) is not None
 
     def _free(self, position: int) -> None:
         """Free the buffers that no later node reads, after the node at this position."""
@@ -401,7 +406,7 @@ class GraphRun:
         """A buffer of the size of a value, from the next program point on."""
         name = name or self.instance.path + self.compiled.names[slot]
         role: Role = "output" if slot in self.outputs and not self.instance.inner else "activation"
-        size, tensor = self.size(slot), self._tensor(slot)
+        size, tensor = self.size(slot), self.tensor(slot)
         dtype, shape = (None, Shape.unknown()) if tensor is None else (tensor.dtype, tensor.shape)
         return Allocation(name, size.bytes, self.walk.now, role, dtype, shape, size.cause, None, [name])
 
