@@ -318,8 +318,7 @@ class GraphRun:
         """Whether a run of the model runs this graph again, with inputs of the same shapes."""
         if self.caller is None:
             return False
-        trips = [run.repeated.trips for run in self.instance.runs]
-        return (self.caller.is_loop and any(count != 1 for count in trips)) or self.caller.run.is_repeated
+        return (self.caller.is_loop and any(map(_is_repeated, self.instance.runs))) or self.caller.run.is_repeated
 
     @cached_property
     def _has_block(self) -> bool:
@@ -429,6 +428,15 @@ class GraphRun:
         if value.items is not None:
             return total
         return None if value.length is None else product_of(store, (total, value.length))
+
+
+def _is_repeated(trip: Inference) -> bool:
+    """Whether a run of the body of a loop stands for several trips that have inputs of the same shapes."""
+    trips, number = trip.repeated
+    types = [trip.type_of(trip.compiled.slots[name]) for name in trip.compiled.graph.inputs]
+    shapes = [value.shape for value in types if isinstance(value, TensorType)]
+    grows = number is not None and any(number in dim.symbols() for shape in shapes for dim in shape.symbols())
+    return trips != 1 and not grows
 
 
 def _listed(nodes: Sequence[str]) -> str:
