@@ -13,9 +13,9 @@ import attrs
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.runs import captured_slots, trips
-from shapeinf.expr import DimSize
+from shapeinf.expr import DimSize, maximum
 from shapeinf.graph import UNUSED
-from shapeinf.memory.liveness import GraphInstance, LiveRange
+from shapeinf.memory.liveness import GraphInstance
 from shapeinf.memory.runtimes.kernels import BodyKind
 from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, Caller, GraphRun
 from shapeinf.solver.long_dims import product_of, sum_dims
@@ -130,16 +130,28 @@ class _Loop:
 
     def _old_values(self) -> dict[int, Allocation]:
         """By result, the carried value of the trip before; those of the first trip are the caller's."""
-        pairs = zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False)
         return {
-            result: self.walk.allocate(self.inner.allocation(formal, f"{self._name(formal)} of the trip before"))
-            for formal, result in pairs
+            result: self.walk.allocate(self._old_value(formal))
+            for formal, result in self._carried.items()
             if self._trips != 1 and self._is_computed(result)
         }
 
+    def _old_value(self, formal: int) -> Allocation:
+        """The buffer of a carried value of the trip before, of the most bytes of all trips after the first one."""
+        allocation = self.inner.allocation(formal, f"{self._name(formal)} of the trip before")
+        *later, first = self.instance.runs
+        if later and first.repeated.trips == 1:
+            allocation.size = self.inner.size(formal, later).bytes
+        return allocation
+
+    @property
+    def _carried(self) -> Mapping[int, int]:
+        """The results of carried values by the inputs of the body."""
+        return dict(zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False))
+
     def _is_computed(self, result: int) -> bool:
         """Whether a trip computes a carried value, or passes on another one that a trip before it computed."""
-        carried = dict(zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False))
+        carried = self._carried
         for _ in carried:
             if result in self.inner.copied or self.inner.buffer[result] not in self.inner.external:
                 return True
@@ -162,13 +174,21 @@ class _Loop:
                 yield allocation
 
     def _earlier_slices(self, slot: int) -> DimSize | None:
-        """The bytes of the slices of all trips before this one, each in a buffer of its own."""
+        """The bytes of the slices of all trips before this one, each in a buffer of its own.
+
+        A slice that is a carried value is in the buffer of this value: that of the first trip is the caller's, that of
+        this trip is the value of the trip before.
+        """
+        source = self.inner.buffer[slot]
+        is_passed_on = source in self.inner.external and slot not in self.inner.copied
+        if is_passed_on and (source not in self._carried or not self._is_computed(self._carried[source])):
+            return 0
         amounts = []
+        last = len(self.instance.runs) - 1
         for number, run in enumerate(self.instance.runs):  # the last trip is first
-            each = self.walk.builder.size(
-                LiveRange("", GraphInstance((run,), "", True), slot, "activation", 0, 0)
-            ).bytes
-            count = run.repeated.trips - 1 if number == 0 else run.repeated.trips
+            each = self.inner.size(slot, [run]).bytes
+            fewer = (number == 0) + (is_passed_on and number == last)
+            count = maximum(run.repeated.trips - fewer, 0)
             amount = None if each is None else product_of(run.store, (self.walk.round_up(each), count))
             if amount is None:
                 return None
@@ -197,17 +217,19 @@ class _Scan:
         attributes = step.operation.kind.attrs
         sliced = attributes.get("num_scan_inputs")
         self.states = len(self.instance.compiled.graph.inputs) - (sliced if isinstance(sliced, int) else 0)
-        self.moved = [
-            *_moved(step.arguments[self.states :], attributes.get("scan_input_axes")),
-            *_moved(step.outputs[self.states :], attributes.get("scan_output_axes")),
-        ]
-        """The operands whose slices are not along the first axis: a transposed copy is in use for each."""
+        self.moved_inputs = _moved(step.arguments[self.states :], attributes.get("scan_input_axes"))
+        """The inputs whose slices are not along the first axis: a transposed copy of each is in use."""
+        self.moved_outputs = _moved(step.outputs[self.states :], attributes.get("scan_output_axes"))
+        """Such outputs: the body writes into a transposed copy, and the output is allocated after the last trip."""
 
     def run(self) -> list[Allocation]:
         """Walk one trip while the outputs are in use; returns what is in use until the scan ends."""
         outer = self.outer
-        outer.write_outputs(self.step)
-        in_use = [self._copy(outer, slot, "transposed copy of") for slot in self.moved]
+        for slot in self.step.outputs:
+            if slot != UNUSED and slot not in self.moved_outputs:
+                outer.write(slot)
+        moved = [*self.moved_inputs, *self.moved_outputs]
+        in_use = [self._copy(outer, slot, "transposed copy of") for slot in moved]
         known = outer.known.of_body(self.step, self.name, self.instance.runs[0])
         caller = _caller(outer, self.step, self.instance, is_loop=True)
         inner = GraphRun(outer.walk, self.instance, known, caller, allocates_outputs=False)

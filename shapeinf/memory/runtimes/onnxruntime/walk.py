@@ -409,10 +409,11 @@ class GraphRun:
         dtype, shape = (None, Shape.unknown()) if tensor is None else (tensor.dtype, tensor.shape)
         return Allocation(name, size.bytes, self.walk.now, role, dtype, shape, size.cause, None, [name])
 
-    def size(self, slot: int) -> Size:
-        """The bytes of a value, the most of all trips; each item of a sequence is a buffer of its own."""
-        size = self.walk.builder.size(LiveRange("", self.instance, slot, "activation", 0, 0))
-        values = [run.type_of(slot) for run in self.instance.runs]
+    def size(self, slot: int, trips: Sequence[Inference] = ()) -> Size:
+        """The bytes of a value, the most of these trips or of all; each item of a sequence is a buffer of its own."""
+        instance = attrs.evolve(self.instance, runs=tuple(trips)) if trips else self.instance
+        size = self.walk.builder.size(LiveRange("", instance, slot, "activation", 0, 0))
+        values = [run.type_of(slot) for run in instance.runs]
         totals = [self._rounded_items(value) for value in values if isinstance(value, SequenceType)]
         if size.bytes is None or not totals or None in totals:
             return size
