@@ -23,7 +23,7 @@ from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
-from shapeinf.memory.runtimes.onnxruntime.order import execution_order
+from shapeinf.memory.runtimes.onnxruntime.order import execution_order, is_stored, outline_of
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
@@ -221,8 +221,10 @@ class GraphRun:
         self.caller = caller
         self.known = known
         self.compiled = compiled = instance.compiled
-        stored = {i for i in range(len(compiled.rows)) if _is_stored(compiled.step(i))}
-        order = execution_order(compiled, stored, as_file=walk.options.file_order)
+        stored = {i for i in range(len(compiled.rows)) if is_stored(compiled.step(i))}
+        options = walk.options
+        as_file = options.file_order and not (options.unchanged and outline_of(compiled) in options.unchanged)
+        order = execution_order(compiled, stored, as_file=as_file)
         self.steps = [compiled.step(index) for index in order]
         self.outputs = {compiled.slots[name] for name in compiled.graph.outputs}
         computed = {slot for step in self.steps for slot in step.outputs if slot != UNUSED}
@@ -230,7 +232,7 @@ class GraphRun:
         self.own_constants = self._constants(stored)
         self.constants = self.own_constants | self._captured_constants()
         planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held, passed_on)
-        self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
+        self.buffer = plan_buffers(planned, self, walk.kernels, reuse=options.reuse)
         self.external = self.held | (set() if allocates_outputs else self.outputs)
         self.copied = self.outputs & self.own_constants if allocates_outputs else set()
         """The outputs that are initializers, each of which is copied into a buffer of its own."""
@@ -443,12 +445,6 @@ def _is_repeated(trip: Inference) -> bool:
 def _listed(nodes: Sequence[str]) -> str:
     more = f" and {len(nodes) - MAX_LISTED} more" if len(nodes) > MAX_LISTED else ""
     return ", ".join(nodes[:MAX_LISTED]) + more
-
-
-def _is_stored(step: NodeStep) -> bool:
-    """Whether a node is a constant, which a session stores as an initializer."""
-    op_def = step.operation.op_def
-    return op_def is not None and op_def.stored
 
 
 def _buffer(item: Allocation, end: int) -> Buffer:
