@@ -135,9 +135,7 @@ class HeldWeights:
                 if isinstance(nested, CompiledGraph):
                     self._add_body(graph, inner, nested)
 
-    def _context_of_types(
-        self, step: NodeStep, body: CompiledGraph, weights: Mapping[int, Weight]
-    ) -> KernelContext:
+    def _context_of_types(self, step: NodeStep, body: CompiledGraph, weights: Mapping[int, Weight]) -> KernelContext:
         """A call of a kernel of which only the weights are known. Raises NotKnown for an operator that is not known."""
         operation = step.operation
         if operation.op_def is None:

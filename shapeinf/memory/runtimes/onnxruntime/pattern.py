@@ -69,8 +69,8 @@ def place_in_blocks(buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> 
 def _block_of(block: Block, members: Sequence[SizedBuffer]) -> SizedBuffer:
     """A block as a buffer, with the path of its graph and the values in it."""
     values = tuple([buffer.name for buffer, _ in members])
-    size = block_size(trace(members))
-    return Buffer(MODEL_BLOCK + block.path, size, block.birth, block.death, "activation", None, Shape.unknown(), values), size
+    name, size = MODEL_BLOCK + block.path, block_size(trace(members))
+    return Buffer(name, size, block.birth, block.death, "activation", None, Shape.unknown(), values), size
 
 
 def _best_offset(placed: list[tuple[int, int, int]], size: int, total: int) -> int:

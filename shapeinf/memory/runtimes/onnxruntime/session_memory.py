@@ -22,6 +22,7 @@ from shapeinf.memory.timeline import Buffer
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK
 
+
 @attrs.frozen
 class RunAt:
     """The memory of a run at some sizes, in bytes.
