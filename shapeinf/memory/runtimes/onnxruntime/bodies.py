@@ -133,7 +133,7 @@ class _Loop:
         return {
             result: self.walk.allocate(self._old_value(formal))
             for formal, result in self._carried.items()
-            if self._trips != 1 and self._is_computed(result)
+            if self._is_computed(result)
         }
 
     def _old_value(self, formal: int) -> Allocation:
@@ -150,15 +150,14 @@ class _Loop:
         return dict(zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False))
 
     def _is_computed(self, result: int) -> bool:
-        """Whether a trip computes a carried value, or passes on another one that a trip before it computed."""
-        carried = self._carried
-        for _ in carried:
+        """Whether a carried value is one that a trip before this one computed, maybe passed on by others."""
+        for passed in range(len(self._carried)):
             if result in self.inner.copied or self.inner.buffer[result] not in self.inner.external:
-                return True
+                return not isinstance(self._trips, int) or self._trips >= passed + 2
             source = self.inner.buffer[result]
-            if source not in carried:
+            if source not in self._carried:
                 return False
-            result = carried[source]
+            result = self._carried[source]
         return False
 
     def _remaining(self, old: Mapping[int, Allocation]) -> Iterator[Allocation]:

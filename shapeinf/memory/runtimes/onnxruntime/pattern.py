@@ -61,8 +61,11 @@ def place_in_blocks(buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> 
         block = owner.get((buffer.name, buffer.birth))
         if block is None:
             placed.append((buffer, size))
-        elif block in members:  # its first buffer
+            continue
+        if block in members:  # its first buffer
             placed.append(_block_of(block, members.pop(block)))
+        if (buffer.name, buffer.birth) in block.varying:
+            placed.append((buffer, size))
     return placed
 
 

@@ -12,10 +12,10 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import DimSize, ceildiv, maximum
+from shapeinf.expr import Dimension, DimSize, ceildiv, maximum
 from shapeinf.formats.onnx.external_tensors import external_parts
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import SequenceType, Shape, TensorType, element_bits
+from shapeinf.lattice import SequenceType, Shape, TensorType, Type, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
@@ -74,6 +74,7 @@ class Block:
         birth: the program point of its first node.
         death: the program point after its last node.
         buffers: the names and births of the buffers in it.
+        varying: those of them whose sizes differ from trip to trip: only the first trip has them in the block.
         is_repeated: whether the graph is in a loop, so that trips after the first one have the block in a first run.
     """
 
@@ -81,6 +82,7 @@ class Block:
     birth: int
     death: int
     buffers: frozenset[tuple[str, int]]
+    varying: frozenset[tuple[str, int]] = frozenset()
     is_repeated: bool = False
 
 
@@ -239,8 +241,8 @@ class GraphRun:
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
-        self.placed: list[Allocation] = []
-        """The buffers that a later run places in the block of this graph."""
+        self.placed: dict[int, Allocation] = {}
+        """By their first values, the buffers that a later run places in the block of this graph."""
         self.span = (0, -1)
         """The first program point of the run, and the one after the last; -1 for the end of the model."""
         walk.graphs.append(self)
@@ -311,9 +313,17 @@ class GraphRun:
         if self.caller is not None and not self.caller.captures.keys().isdisjoint(held.released(self)):
             return None
         first, last = self.span
-        members = frozenset([(item.name, item.birth) for item in self.placed])
+        members = frozenset([(item.name, item.birth) for item in self.placed.values()])
+        varying = frozenset([(item.name, item.birth) for slot, item in self.placed.items() if self._varies(slot)])
         last = end if last < 0 else last
-        return Block(self.instance.path, first, last, members, self.is_repeated) if members else None
+        return Block(self.instance.path, first, last, members, varying, self.is_repeated) if members else None
+
+    def _varies(self, slot: int) -> bool:
+        """Whether the size of a value differs in trips whose inputs have the same shapes."""
+        return any(
+            _is_repeated(trip) and (tensor := trip.type_of(slot)) is not None and _depends(tensor, trip.repeated.number)
+            for trip in self.instance.runs
+        )
 
     @property
     def is_repeated(self) -> bool:
@@ -384,7 +394,7 @@ class GraphRun:
         if known is None or known.death is not None:
             known = self.allocated[buffer] = self.walk.allocate(self.allocation(slot))
             if self._is_placed(buffer):
-                self.placed.append(known)
+                self.placed[slot] = known
         elif slot not in known.needed:
             known.values.append(self.instance.path + self.compiled.names[slot])
         known.needed.setdefault(slot, [self.walk.now, self.walk.now])
@@ -437,9 +447,15 @@ def _is_repeated(trip: Inference) -> bool:
     """Whether a run of the body of a loop stands for several trips that have inputs of the same shapes."""
     trips, number = trip.repeated
     types = [trip.type_of(trip.compiled.slots[name]) for name in trip.compiled.graph.inputs]
-    shapes = [value.shape for value in types if isinstance(value, TensorType)]
-    grows = number is not None and any(number in dim.symbols() for shape in shapes for dim in shape.symbols())
-    return trips != 1 and not grows
+    return trips != 1 and not any(_depends(value, number, only=True) for value in types)
+
+
+def _depends(value: Type | None, number: Dimension | None, *, only: bool = False) -> bool:
+    """Whether a dim of a tensor depends on the number of a trip; `only`: and on nothing that may undo it."""
+    if number is None or not isinstance(value, TensorType):
+        return False
+    symbols = [dim.symbols() for dim in value.shape.symbols()]
+    return any(number in used and (not only or len(used) == 1) for used in symbols)
 
 
 def _listed(nodes: Sequence[str]) -> str:
