@@ -9,7 +9,7 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 
 from shapeinf.lattice import Shape
-from shapeinf.memory.runtimes.onnxruntime.walk import Block
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block
 from shapeinf.memory.runtimes.trace import Event, trace
 from shapeinf.memory.timeline import Buffer
 

@@ -12,10 +12,11 @@ from shapeinf.memory.memory import Memory
 from shapeinf.memory.peak import Peak, PeakAt
 from shapeinf.memory.peak.query import merge_specs
 from shapeinf.memory.runtimes.onnxruntime.arena import regions_of
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block
 from shapeinf.memory.runtimes.onnxruntime.bodies import run_bodies
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 from shapeinf.memory.runtimes.onnxruntime.pattern import MODEL_BLOCK, SizedBuffer, place_in_blocks
-from shapeinf.memory.runtimes.onnxruntime.walk import Block, Walk
+from shapeinf.memory.runtimes.onnxruntime.walk import Walk
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory, kernels_of
 from shapeinf.memory.runtimes.trace import peak_of, trace
 from shapeinf.memory.timeline import Buffer

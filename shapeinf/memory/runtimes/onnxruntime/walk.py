@@ -12,13 +12,14 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dimension, DimSize, ceildiv, maximum
+from shapeinf.expr import DimSize, ceildiv, maximum
 from shapeinf.formats.onnx.external_tensors import external_parts
 from shapeinf.graph import MISSING, UNUSED
-from shapeinf.lattice import SequenceType, Shape, TensorType, Type, element_bits
+from shapeinf.lattice import SequenceType, Shape, TensorType, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block, is_repeated, varies
 from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
@@ -63,27 +64,6 @@ class Allocation:
                 gaps.append((covered, first))
             covered = max(covered, last + 1)
         return tuple(gaps)
-
-
-@attrs.frozen(eq=False)
-class Block:
-    """The block of one graph in a later run: its buffers are placed in it, and it is in use while the graph runs.
-
-    Args:
-        path: the path of the graph, empty for the model.
-        birth: the program point of its first node.
-        death: the program point after its last node.
-        buffers: the names and births of the buffers in it.
-        varying: those of them whose sizes differ from trip to trip: only the first trip has them in the block.
-        is_repeated: whether the graph is in a loop, so that trips after the first one have the block in a first run.
-    """
-
-    path: str
-    birth: int
-    death: int
-    buffers: frozenset[tuple[str, int]]
-    varying: frozenset[tuple[str, int]] = frozenset()
-    is_repeated: bool = False
 
 
 @attrs.frozen
@@ -313,24 +293,18 @@ class GraphRun:
         if self.caller is not None and not self.caller.captures.keys().isdisjoint(held.released(self)):
             return None
         first, last = self.span
+        trips = self.instance.runs
         members = frozenset([(item.name, item.birth) for item in self.placed.values()])
-        varying = frozenset([(item.name, item.birth) for slot, item in self.placed.items() if self._varies(slot)])
+        varying = frozenset([(item.name, item.birth) for slot, item in self.placed.items() if varies(trips, slot)])
         last = end if last < 0 else last
         return Block(self.instance.path, first, last, members, varying, self.is_repeated) if members else None
-
-    def _varies(self, slot: int) -> bool:
-        """Whether the size of a value differs in trips whose inputs have the same shapes."""
-        return any(
-            _is_repeated(trip) and (tensor := trip.type_of(slot)) is not None and _depends(tensor, trip.repeated.number)
-            for trip in self.instance.runs
-        )
 
     @property
     def is_repeated(self) -> bool:
         """Whether a run of the model runs this graph again, with inputs of the same shapes."""
         if self.caller is None:
             return False
-        return (self.caller.is_loop and any(map(_is_repeated, self.instance.runs))) or self.caller.run.is_repeated
+        return (self.caller.is_loop and is_repeated(self.instance.runs)) or self.caller.run.is_repeated
 
     @cached_property
     def _has_block(self) -> bool:
@@ -441,21 +415,6 @@ class GraphRun:
         if value.items is not None:
             return total
         return None if value.length is None else product_of(store, (total, value.length))
-
-
-def _is_repeated(trip: Inference) -> bool:
-    """Whether a run of the body of a loop stands for several trips that have inputs of the same shapes."""
-    trips, number = trip.repeated
-    types = [trip.type_of(trip.compiled.slots[name]) for name in trip.compiled.graph.inputs]
-    return trips != 1 and not any(_depends(value, number, only=True) for value in types)
-
-
-def _depends(value: Type | None, number: Dimension | None, *, only: bool = False) -> bool:
-    """Whether a dim of a tensor depends on the number of a trip; `only`: and on nothing that may undo it."""
-    if number is None or not isinstance(value, TensorType):
-        return False
-    symbols = [dim.symbols() for dim in value.shape.symbols()]
-    return any(number in used and (not only or len(used) == 1) for used in symbols)
 
 
 def _listed(nodes: Sequence[str]) -> str:
