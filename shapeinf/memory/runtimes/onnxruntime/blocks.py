@@ -12,7 +12,7 @@ from itertools import pairwise
 import attrs
 
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dimension
+from shapeinf.expr import Dimension, DimSize, substitute
 from shapeinf.lattice import TensorType, Type
 
 
@@ -47,6 +47,18 @@ def varies(trips: Sequence[Inference], slot: int) -> bool:
     return any(
         _stands_for_several(trip) and _depends(trip.type_of(slot), trip.repeated.number) for trip in trips
     ) or any(not _may_be_equal(trip.type_of(slot), other.type_of(slot)) for trip, other in _alike(trips))
+
+
+def in_last_trip(size: DimSize | None, trips: Sequence[Inference]) -> DimSize | None:
+    """A size in the last trip where it grows with the number of the trip: a bound for all trips is larger, rounded."""
+    for trip in trips:
+        count, number = trip.repeated
+        if number is None or not isinstance(size, Dimension) or number not in size.symbols():
+            continue
+        growth = trip.store.interval(substitute(size, {number: number + 1}) - size).lo
+        if growth is not None and growth >= 0:
+            size = substitute(size, {number: count - 1})
+    return size
 
 
 def _stands_for_several(trip: Inference) -> bool:
