@@ -173,7 +173,9 @@ def runtime_lines(memory: SessionMemory, run: RunAt | None) -> Iterator[str]:
             yield f"first run    {most}: with a memory pattern, trips of a loop after the first one have a block"
         if run.block is not None:
             later = qualify(exact_bytes(run.later), run.first.at_least, run.first.at_most)
-            yield f"later runs   {later}: a block of {format_bytes(run.block)}, outputs, temporaries"
+            blocks = [f"a block of {format_bytes(run.block)}"] if run.block else []
+            blocks += ["blocks of bodies"] if memory.has_blocks_of_bodies else []
+            yield f"later runs   {later}: {', '.join([*blocks, 'outputs', 'temporaries'])}"
         if run.first_regions is not None:
             more = f", then {_sum(run.later_regions)}" if run.later_regions else ""
             regions = qualify(f"{_sum(run.first_regions)}{more}", run.first.at_least, run.first.at_most)

@@ -42,7 +42,9 @@ def test_a_random_model_with_bodies(seed: int, level: str, counter: AllocationCo
     every = {name: rng.standard_normal(DIMS).astype(np.float32) for name in ("x", "z")}
     every |= {"n": np.array(rng.integers(0, 5)), "flag": np.array(rng.random() < 0.5)}
     arrays = {value.name: every[value.name] for value in model.graph.input}
-    sessions = [SessionOptions(optimized=level == "all", pattern=pattern, runs=1 + pattern) for pattern in (False, True)]
+    sessions = [
+        SessionOptions(optimized=level == "all", pattern=pattern, runs=1 + pattern) for pattern in (False, True)
+    ]
     try:
         plain, recorded = counter.measure_all(str(path), arrays, sessions)
     except Refusal as refusal:

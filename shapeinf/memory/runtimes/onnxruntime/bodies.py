@@ -14,7 +14,8 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
 from shapeinf.engine.runs import captured_slots, trips
 from shapeinf.expr import DimSize, maximum
-from shapeinf.graph import UNUSED
+from shapeinf.graph import MISSING, UNUSED
+from shapeinf.lattice import Shape
 from shapeinf.memory.liveness import GraphInstance
 from shapeinf.memory.runtimes.kernels import BodyKind
 from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, Caller, GraphRun
@@ -23,8 +24,8 @@ from shapeinf.solver.long_dims import product_of, sum_dims
 NUMBER_AND_CONDITION = 2
 """The inputs of a loop, and of its body, before the carried values; their buffers are of one unit of the allocator."""
 
-SCALARS = ("trip number", "condition")
-"""The values of a loop that are the first inputs of its body."""
+SCALARS = {"trip number": "int64", "condition": "bool"}
+"""The element types of the values of a loop that are the first inputs of its body."""
 
 
 def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
@@ -80,7 +81,10 @@ def _without_bodies(outer: GraphRun, step: NodeStep, kind: BodyKind) -> list[All
 def _scalar(outer: GraphRun, step: NodeStep, name: str) -> Allocation:
     """The trip number, or the condition, of a loop."""
     path = outer.instance.path
-    return outer.walk.allocate(Allocation(f"{path}{name} of {step.node_name}", 1, outer.walk.now))
+    allocation = Allocation(
+        f"{path}{name} of {step.node_name}", 1, outer.walk.now, dtype=SCALARS[name], shape=Shape(())
+    )
+    return outer.walk.allocate(allocation)
 
 
 def _unknown_body(outer: GraphRun, step: NodeStep, reasons: Sequence[str]) -> Allocation:
@@ -107,8 +111,10 @@ class _Loop:
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
-        scalars = SCALARS if self._keeps_condition else SCALARS[:1]
-        in_use = [_scalar(self.outer, self.step, name) for name in scalars]
+        self._note_trips()
+        in_use = [
+            _scalar(self.outer, self.step, name) for name in SCALARS if name != "condition" or self._keeps_condition
+        ]
         in_use += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
         old = self._old_values()
         self.inner.run()
@@ -116,6 +122,14 @@ class _Loop:
         results = [self.condition, *self.results]
         self.inner.end([slot for slot in results if self.inner.width(slot) is not None])  # sequences are moved
         return [*in_use, *(a for a in self.inner.allocated.values() if a.death is None)]
+
+    def _note_trips(self) -> None:
+        """Note a loop of the model whose number of trips is the value of an input that is not known."""
+        outer, limit = self.outer, self.step.arguments[0]
+        if not isinstance(self._trips, int) and not outer.instance.inner and limit != MISSING:
+            name = outer.compiled.names[limit]
+            if name in outer.compiled.graph.inputs:
+                self.walk.limits[self.step.node_name] = name
 
     @property
     def _keeps_condition(self) -> bool:

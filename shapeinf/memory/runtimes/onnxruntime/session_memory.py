@@ -78,6 +78,11 @@ class SessionMemory(RuntimeMemory):
         self._idle, self._blocks = run.idle, run.blocks
         self._begin_run(inference, "onnxruntime", run.timeline, run.notes, work)
 
+    @property
+    def has_blocks_of_bodies(self) -> bool:
+        """Whether later runs have blocks of bodies, in use while these run."""
+        return any(block.path for block in self._blocks)
+
     def _with_inference(self, inference: Inference) -> Memory:
         return SessionMemory(inference, self.options, work=self.work)
 

@@ -128,6 +128,8 @@ class Walk:
         """The nodes whose kernels may need less than the temporaries that are counted."""
         self.undecided: list[str] = []
         """The nodes of which data choose the branch."""
+        self.limits: dict[str, str] = {}
+        """By loop, the input whose value, which is not known, is the number of its trips."""
         self.in_branch = False
         """Whether what runs is in a branch that data may not choose."""
 
@@ -151,6 +153,8 @@ class Walk:
             yield "the onnx package does not read this model: the rules of shapeinf decide what a session knows"
         if self.bounded:
             yield f"the temporaries are upper bounds: {_listed(self.bounded)}"
+        for node, name in self.limits.items():
+            yield f"the number of trips of {node} is the value of the input {name}"
         if self.undecided:
             yield f"data choose the branch, and the branch that needs the most is counted: {_listed(self.undecided)}"
 
