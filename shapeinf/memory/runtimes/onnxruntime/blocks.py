@@ -49,14 +49,14 @@ def varies(trips: Sequence[Inference], slot: int) -> bool:
     ) or any(not _may_be_equal(trip.type_of(slot), other.type_of(slot)) for trip, other in _alike(trips))
 
 
-def in_last_trip(size: DimSize | None, trips: Sequence[Inference]) -> DimSize | None:
+def size_in_last_trip(size: DimSize | None, trips: Sequence[Inference]) -> DimSize | None:
     """A size in the last trip where it grows with the number of the trip: a bound for all trips is larger, rounded."""
     for trip in trips:
         count, number = trip.repeated
         if number is None or not isinstance(size, Dimension) or number not in size.symbols():
             continue
-        growth = trip.store.interval(substitute(size, {number: number + 1}) - size).lo
-        if growth is not None and growth >= 0:
+        change = trip.store.interval(substitute(size, {number: number + 1}) - size).lo
+        if change is not None and change >= 0:
             size = substitute(size, {number: count - 1})
     return size
 

@@ -48,7 +48,7 @@ def block_size(events: Iterable[Event]) -> int:
     return total
 
 
-def place_in_blocks(buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> list[SizedBuffer]:
+def fill_blocks(buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> list[SizedBuffer]:
     """The buffers of a run in which these blocks are in place of the buffers in them, in the order of allocation."""
     owner = {key: block for block in blocks for key in block.buffers}
     members: dict[Block, list[SizedBuffer]] = {}

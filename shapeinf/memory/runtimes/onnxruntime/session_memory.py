@@ -15,7 +15,7 @@ from shapeinf.memory.runtimes.onnxruntime.arena import regions_of
 from shapeinf.memory.runtimes.onnxruntime.blocks import Block
 from shapeinf.memory.runtimes.onnxruntime.bodies import run_bodies
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
-from shapeinf.memory.runtimes.onnxruntime.pattern import MODEL_BLOCK, SizedBuffer, place_in_blocks
+from shapeinf.memory.runtimes.onnxruntime.pattern import MODEL_BLOCK, SizedBuffer, fill_blocks
 from shapeinf.memory.runtimes.onnxruntime.walk import Walk
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory, kernels_of
 from shapeinf.memory.runtimes.trace import peak_of, trace
@@ -116,7 +116,7 @@ class SessionMemory(RuntimeMemory):
 
     def _in_blocks(self, buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> list[SizedBuffer]:
         """The buffers of a run, some of them in blocks if there are patterns of memory."""
-        return place_in_blocks(buffers, blocks) if self.options.pattern else list(buffers)
+        return fill_blocks(buffers, blocks) if self.options.pattern else list(buffers)
 
     def _is_idle(self, buffer: Buffer, point: int) -> bool:
         """Whether no value needs a buffer at a program point where it is in use."""

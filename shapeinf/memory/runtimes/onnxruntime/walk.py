@@ -19,7 +19,7 @@ from shapeinf.lattice import SequenceType, Shape, TensorType, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
-from shapeinf.memory.runtimes.onnxruntime.blocks import Block, in_last_trip, is_repeated, varies
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block, size_in_last_trip, is_repeated, varies
 from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
@@ -406,7 +406,7 @@ class GraphRun:
         values = [run.type_of(slot) for run in instance.runs]
         totals = [self._rounded_items(value) for value in values if isinstance(value, SequenceType)]
         if size.bytes is None or not totals or None in totals:
-            return Size(in_last_trip(size.bytes, instance.runs), size.cause)
+            return Size(size_in_last_trip(size.bytes, instance.runs), size.cause)
         return Size(maximum(*[total for total in totals if total is not None]))
 
     def _rounded_items(self, value: SequenceType) -> DimSize | None:
