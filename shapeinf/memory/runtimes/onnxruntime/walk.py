@@ -19,7 +19,7 @@ from shapeinf.lattice import SequenceType, Shape, TensorType, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
-from shapeinf.memory.runtimes.onnxruntime.blocks import Block, size_in_last_trip, is_repeated, varies
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block, is_repeated, size_in_last_trip, varies
 from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
