@@ -47,6 +47,7 @@ class RuntimeRecord:
         held: what a session holds after it is created: initializers and packed weights.
         block: the block in which later runs of the same shapes place their buffers; None without one.
         later: the peak of a later run; a bound as that of the first run is (`at_least`, `at_most`).
+        first_with_blocks: the peak of a first run in which trips of loops have blocks, as in a later run.
         first_regions: the regions that the arena takes from the system in a first run; None without an arena.
         later_regions: those that it takes in the next run.
     """
@@ -60,6 +61,7 @@ class RuntimeRecord:
     held: int | None = None
     block: int | None = None
     later: int | None = None
+    first_with_blocks: int | None = None
     first_regions: tuple[int, ...] | None = None
     later_regions: tuple[int, ...] | None = None
 
@@ -191,6 +193,7 @@ def runtime_record(memory: SessionMemory, run: RunAt | None) -> RuntimeRecord:
         run.held,
         run.block,
         run.later,
+        run.first_with_blocks,
         run.first_regions,
         run.later_regions,
     )
@@ -204,9 +207,14 @@ def note_of(buffer: Buffer, run: RunAt) -> str:
 def runtime_lines(memory: SessionMemory, run: RunAt | None) -> Iterator[str]:
     """The lines on runs after the first one, the arena, what the session holds, and what is not known."""
     if run is not None:
+        if run.first_with_blocks > run.first.bytes:
+            most = qualify(exact_bytes(run.first_with_blocks), run.first.at_least, run.first.at_most)
+            yield f"first run    {most}: with a memory pattern, trips of a loop after the first one have a block"
         if run.block is not None:
             later = qualify(exact_bytes(run.later), run.first.at_least, run.first.at_most)
-            yield f"later runs   {later}: a block of {format_bytes(run.block)}, outputs, temporaries"
+            blocks = [f"a block of {format_bytes(run.block)}"] if run.block else []
+            blocks += ["blocks of bodies"] if memory.has_blocks_of_bodies else []
+            yield f"later runs   {later}: {', '.join([*blocks, 'outputs', 'temporaries'])}"
         if run.first_regions is not None:
             more = f", then {_sum(run.later_regions)}" if run.later_regions else ""
             regions = qualify(f"{_sum(run.first_regions)}{more}", run.first.at_least, run.first.at_most)
