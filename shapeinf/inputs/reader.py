@@ -261,8 +261,7 @@ class InputReader:
         if hint in HINTS and not self.store.scope.has(text):
             return self._read_bounds(DimBounds(None, None, hint), label, declared)  # type: ignore[arg-type]
         dim = parse_axis(text, self.store.scope, self.store.policy.min_dim)
-        is_size = isinstance(dim, (int, Dimension))
-        return dim if is_size else self._read_dim(dim, label, declared)
+        return dim if isinstance(dim, (int, Dimension)) else self._read_dim(dim, label, declared)
 
     @staticmethod
     def _read_kept(value: object, label: str, declared: DimSize | None) -> DimSize:
