@@ -42,14 +42,14 @@ def solve_equations(
         way: the sizes to try from there.
         fixed: the symbols whose sizes stay.
     """
-    kept = frozenset(fixed)
+    constant = frozenset(fixed)
     current = dict(start)
     for _ in range(MAX_STEPS):
         broken = next((equation for equation in equations if equation.holds(current) is False), None)
         if broken is None:
             return current
-        symbols = [symbol for symbol in box if symbol in broken.free_symbols and symbol not in kept]
-        change = _change_of_one(broken, box, symbols, current, way) or _change_of_all(
+        symbols = [symbol for symbol in box if symbol in broken.free_symbols and symbol not in constant]
+        change = _change_of_single(broken, box, symbols, current, way) or _change_of_all(
             broken, box, symbols, current, way
         )
         if change is None:
@@ -58,7 +58,7 @@ def solve_equations(
     return None
 
 
-def _change_of_one(
+def _change_of_single(
     equation: Precondition, box: Box, symbols: Sequence[Dimension], current: Binding, way: Way
 ) -> Binding | None:
     """The smallest change of one size with which an equation holds."""

@@ -199,7 +199,7 @@ class InputReader:
         if isinstance(value, str):
             return self._read_text(value, label, declared)
         if isinstance(value, Declared) or value is ...:
-            return self._read_kept(value, label, declared)
+            return self._read_unchanged(value, label, declared)
         if value is None:
             return self.new_axis(label)
         if isinstance(value, Dimension):
@@ -264,7 +264,7 @@ class InputReader:
         return dim if isinstance(dim, (int, Dimension)) else self._read_dim(dim, label, declared)
 
     @staticmethod
-    def _read_kept(value: object, label: str, declared: DimSize | None) -> DimSize:
+    def _read_unchanged(value: object, label: str, declared: DimSize | None) -> DimSize:
         """The declared size for `_`; `...` is no size of one axis."""
         if value is not Declared.AXIS:
             raise ShapeInferenceError(f"{label}: '...' is the last element of a shape, for all axes that follow")
