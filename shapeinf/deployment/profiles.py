@@ -247,7 +247,7 @@ class _Builder:
         raise BindError(f"the graph cannot run with all sizes of {ranges}", errors)
 
     def _advice(self, box: Box, center: dict[str, int]) -> str | None:
-        """The nearest ranges of a profile: all sizes are legal, or, in longer ones, those at the ends and the middle."""
+        """The nearest ranges of a profile: all sizes are legal, or those at the ends and the middle."""
         nearest, corners = self._nearest(box, center), self._solve_corners(self.model.preconditions, box)
         if corners is not None and (nearest is None or all(low == high for low, high in nearest.values())):
             least, _, largest = corners
