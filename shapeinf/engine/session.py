@@ -35,7 +35,7 @@ from shapeinf.inputs.named_dims import HINTS, Dim
 from shapeinf.inputs.node_sizes import NodeSizes
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
-from shapeinf.inputs.spec import parse_shape_spec
+from shapeinf.inputs.spec import DECLARED, keeps_declared, parse_shape_spec
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, SizePolicy, TensorType, Type
 from shapeinf.solver.budget import Budget
 
@@ -457,7 +457,9 @@ def nodes_behind(compiled: CompiledGraph, rows: Iterable[int]) -> set[int]:
 def _is_full_shape(spec: SpecLike) -> bool:
     """Whether a spec is a full shape, not a change of single axes."""
     if isinstance(spec, str):
-        return parse_shape_spec(spec, Scope()).dims is not None
+        return parse_shape_spec(spec, Scope()).is_full
+    if isinstance(spec, (list, tuple)) and any(map(keeps_declared, spec)):
+        return False
     return spec is not None and not isinstance(spec, Mapping)
 
 
@@ -466,7 +468,8 @@ def _replaces_all_axes(spec: SpecLike) -> bool:
     if isinstance(spec, str):
         return _is_full_shape(spec)
     plain = isinstance(spec, (list, tuple)) and all(d is None or type(d) in (int, str, Dim) for d in spec)
-    return plain and not any(isinstance(d, str) and d.strip().removeprefix("Dim.") in HINTS for d in spec or ())
+    needs = (*HINTS, *DECLARED)
+    return plain and not any(isinstance(d, str) and d.strip().removeprefix("Dim.") in needs for d in spec or ())
 
 
 def _notes(compiled: CompiledGraph, notes: Iterable[Diagnostic], reader: InputReader) -> tuple[Diagnostic, ...]:
