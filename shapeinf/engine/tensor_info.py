@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import attrs
 
@@ -92,12 +93,19 @@ def has_unknowns(shape: Shape) -> bool:
 
 
 def tensor_infos(inference: Inference) -> TensorInfos:
-    """The types of all values of a graph by name; equal types share one record."""
+    """The types of all values of a graph by name; equal types share one record.
+
+    The dict begins as a copy of the slots, whose table stores the hashes of names (see `graph.table`): to insert half a
+    million names into an empty dict takes twice as long, since names that are not in the processor's cache are read.
+    """
     types = inference.table.types
     numbers = [*map(inference.table.canonical.__getitem__, inference.numbers)]
     values = {number: types[number] for number in set(numbers)}
     records = {number: tensor_info(value) for number, value in values.items()}
-    return TensorInfos(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
+    slots: dict[str, Any] = inference.compiled.slots
+    infos = TensorInfos(slots)
+    infos.update(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
+    return infos
 
 
 def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:
