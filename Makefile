@@ -70,11 +70,14 @@ $(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
 	test -e $(VENV)/.editable || $(BIN)/python -m pip install $(PIP_OPTIONS) .
 	touch $@
 
-# A wheel with modules that mypyc compiles.
+# A wheel with modules that mypyc compiles, which stays in $(VENV)/wheel; pip keeps an installed wheel of the same version.
 $(VENV)/.compiled: pyproject.toml setup.py $(SOURCES) | $(BIN)/python
 	@$(BIN)/python tools/c_compiler.py
 	@echo "compiling shapeinf with mypyc and installing it into $(VENV): 4 to 8 minutes of one core, 2 GB of memory"
-	SHAPEINF_MYPYC=1 $(BIN)/python -m pip install $(PIP_OPTIONS) .
+	rm -rf $(VENV)/wheel
+	SHAPEINF_MYPYC=1 $(BIN)/python -m pip wheel $(PIP_OPTIONS) --no-deps --wheel-dir $(VENV)/wheel .
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(BIN)/python -m pip install $(PIP_OPTIONS) $(VENV)/wheel/*.whl
 	touch $@
 
 # Less than .editable, which replaces it if it is there.

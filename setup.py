@@ -16,18 +16,19 @@ MYPYC = "mypy==2.4.1"
 """The compiler. Its version is fixed: what it accepts, and how it represents numbers, changes between releases."""
 COMPILED = {
     "shapeinf/constraints": "common congruences index piecewise records store",
-    "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
-    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval nests",
+    "shapeinf/engine": "bodies compiled declarations inference session tensor_info type_table",
+    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval nests usual_bounds",
     "shapeinf/formats/onnx": "assembly attributes scanner tensors types",
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "topology",
     "shapeinf/lattice": "broadcasting joins mapping merging relaxer shape shape_store types",
-    "shapeinf/ops": "context deferred element_types run",
-    "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"
-    " reshape select slice",
+    "shapeinf/ops": "context deferred element_types rule run",
+    "opdefs/onnx": "cast concat constant contraction control conv elementwise gather logic normalization pad quantize"
+    " reduction reshape select slice",
     "opdefs/tf/context": "contents context structure",
-    "opdefs/rules": "contraction gathering operands padding parts reduction repetition reshaping window",
-    "opdefs/rules/contents": "arithmetic conversion elements floats logic progressions",
+    "opdefs/rules": "branching contraction extrapolation gathering iteration operands padding parts reduction"
+    " repetition reshaping window",
+    "opdefs/rules/contents": "arithmetic conversion elements floats integers logic progressions",
 }
 """Modules by folder: those in which the time of an inference goes. Each costs time to build and to load."""
 
@@ -64,4 +65,6 @@ if __name__ == "__main__":
         from mypyc.build import mypycify
 
         write_parameters()
-        setup(ext_modules=mypycify(compiled_modules(), multi_file=True, group_name="shapeinf", debug_level="0"))
+        # Not -O3, mypyc's default: code of a third more bytes, which takes longer to build and to read from memory.
+        options = {"multi_file": True, "group_name": "shapeinf", "opt_level": "2", "debug_level": "0"}
+        setup(ext_modules=mypycify(compiled_modules(), **options))
