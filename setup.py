@@ -65,6 +65,4 @@ if __name__ == "__main__":
         from mypyc.build import mypycify
 
         write_parameters()
-        # Not -O3, mypyc's default: code of a third more bytes, which takes longer to build and to read from memory.
-        options = {"multi_file": True, "group_name": "shapeinf", "opt_level": "2", "debug_level": "0"}
-        setup(ext_modules=mypycify(compiled_modules(), **options))
+        setup(ext_modules=mypycify(compiled_modules(), multi_file=True, group_name="shapeinf", debug_level="0"))

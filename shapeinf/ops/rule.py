@@ -109,10 +109,10 @@ class Rule:
     groups: Mapping[str, type]
     raw: bool
     open: frozenset[str]
-    _reads_shape: tuple[bool, ...] = attrs.field(init=False, default=attrs.Factory(_shape_params, takes_self=True))
+    _reads_shape: Sequence[bool] = attrs.field(init=False, default=attrs.Factory(_shape_params, takes_self=True))
     """For each input whether only its shape is read; empty for a variadic rule."""
-    _reads_shapes: bool | None = attrs.field(init=False, default=attrs.Factory(_common_use, takes_self=True))
-    """The value of `_reads_shape` for all inputs; None where they differ, or there are none."""
+    _reads_shapes: object = attrs.field(init=False, default=attrs.Factory(_common_use, takes_self=True))
+    """The bool of `_reads_shape` for all inputs; None where they differ, or there are none."""
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:
