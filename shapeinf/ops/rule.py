@@ -111,7 +111,7 @@ class Rule:
     open: frozenset[str]
     _reads_shape: Sequence[bool] = attrs.field(init=False, default=attrs.Factory(_shape_params, takes_self=True))
     """For each input whether only its shape is read; empty for a variadic rule."""
-    _reads_shapes: object = attrs.field(init=False, default=attrs.Factory(_common_use, takes_self=True))
+    _reads_shapes: Any = attrs.field(init=False, default=attrs.Factory(_common_use, takes_self=True))
     """The bool of `_reads_shape` for all inputs; None where they differ, or there are none."""
 
     @classmethod
