@@ -19,6 +19,7 @@ from typing import Protocol
 
 import attrs
 
+from shapeinf.compilation import mypyc_attr
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
@@ -54,6 +55,7 @@ class BodyRunner(Protocol):
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
+@mypyc_attr(native_class=False)  # it is copied, and its attributes have defaults
 class Inference:
     """The state of one inference: the number of a type for each slot, the store, the memo, the diagnostics.
 

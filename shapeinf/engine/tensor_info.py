@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections import Counter
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -14,7 +17,20 @@ from shapeinf.engine.runs import walk_runs
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
 from shapeinf.html import html_table
-from shapeinf.lattice import Element, HandleType, MapType, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import (
+    BoundedTensor,
+    BroadcastAxes,
+    ChosenIndices,
+    Element,
+    HandleType,
+    MapType,
+    PartialTensor,
+    Progression,
+    SequenceType,
+    Shape,
+    TensorType,
+    Type,
+)
 from shapeinf.lattice.contents import Value, format_contents, nest_elements
 from shapeinf.pickling import versioned_pickle
 from shapeinf.texts import nearest_names
@@ -85,6 +101,25 @@ class TensorInfos(dict[str, TensorInfo]):
         """Raises KeyError, with the nearest names."""
         near = ", ".join(map(repr, nearest_names(str(name), self)))
         raise KeyError(f"no tensor is named {name!r}" + (f"; did you mean {near}?" if near else ""))
+
+
+_ARGUMENTS: dict[type[PartialTensor], Callable[[Any], tuple[object, ...]]] = {
+    PartialTensor: attrgetter("dtype", "shape", "elements"),
+    BoundedTensor: attrgetter("dtype", "shape", "least", "most"),
+    BroadcastAxes: attrgetter("dtype", "shape", "sizes", "others"),
+    ChosenIndices: attrgetter("dtype", "shape", "size"),
+    Progression: attrgetter("dtype", "shape", "base", "steps"),
+}
+"""The arguments of the constructor of each class of contents, for pickles: `__new__` of a compiled class needs them."""
+
+
+def _reduce_contents(contents: PartialTensor) -> tuple[type[PartialTensor], tuple[object, ...]]:
+    """What `__reduce__` of the contents would return."""
+    return type(contents), _ARGUMENTS[type(contents)](contents)
+
+
+for _kind in _ARGUMENTS:
+    copyreg.pickle(_kind, _reduce_contents)
 
 
 def has_unknowns(shape: Shape) -> bool:
