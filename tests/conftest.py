@@ -6,6 +6,8 @@ By default the examples are a seeded slice, smaller in the quick part; HYPOTHESI
 from __future__ import annotations
 
 import os
+import random
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,8 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", choices=["quick", "thorough"], help="run one part of the suite (tests/parts.py)")
+    parser.addoption("--cases", type=int, metavar="N", help="run at most N cases of each parametrized test")
+    parser.addoption("--cases-seed", default="0", metavar="TEXT", help="draws the cases (default: 0)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,6 +59,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     part = config.getoption("--part")
     ignored = collection_path.is_file() and part is not None and is_thorough(collection_path) != (part == "thorough")
     return True if ignored else None
+
+
+@pytest.hookimpl(trylast=True)  # after the selection by markers
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep at most so many cases of a test; a seed draws the same ones in each process."""
+    most, seed = config.getoption("--cases"), config.getoption("--cases-seed")
+    if most is None:
+        return
+    cases = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    drawn = {
+        id(item)
+        for test, its_items in cases.items()
+        for item in random.Random(f"{seed} {test}").sample(its_items, min(most, len(its_items)))
+    }
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in drawn])
+    items[:] = [item for item in items if id(item) in drawn]
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -7,22 +7,28 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _load() -> object:
-    spec = importlib.util.spec_from_file_location("mutate", ROOT / "tools" / "mutate.py")
+TOOLS = ROOT / "tools"
+
+
+def _load(name: str) -> ModuleType:
+    """A module of the tools."""
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["mutate"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-MUTATE = _load()
+CALLS = _load("tests_by_function")  # the other module imports it
+MUTATE = _load("mutate")
 
 SOURCE = textwrap.dedent('''
     """Text with 1 and a < b."""
@@ -63,16 +69,31 @@ def test_a_seed_chooses_the_same_changes() -> None:
     assert MUTATE.choose(ROOT, 8, 5, ["shapeinf/expr"]) != first
 
 
+NESTED = b"""
+A = 1
+@f
+def outer():
+    return [g(a) for a in A]
+def other():
+    return 2
+"""
+
+
 @pytest.mark.parametrize(
-    ("path", "tests"),
+    ("line", "tests"),
     [
-        ("shapeinf/expr/extremum.py", ["tests/properties/test_nests.py", "tests/expr/test_identities.py"]),
-        ("shapeinf/formats/protobuf/wire.py", ["tests/formats/test_onnx_messages.py"]),
-        ("opdefs/tf/costs.py", ["tests/cost/test_registry.py"]),
+        pytest.param(5, ["quick", "slow"], id="in a function"),
+        pytest.param(7, ["quick", "module", "slow", "second"], id="in one that no test calls"),
+        pytest.param(2, ["quick", "module", "slow", "second"], id="outside of functions"),
     ],
 )
-def test_the_tests_of_a_file_are_found(path: str, tests: list[str]) -> None:
-    assert set(tests) <= set(MUTATE.find_tests(ROOT, path))
+def test_the_tests_of_a_line_call_its_function(line: int, tests: list[str]) -> None:
+    calls = {
+        "m.py:3": {"a": [(0.1, "quick")], "b": [(0.5, "slow")]},
+        "m.py:1": {"a": [(0.4, "second")], "c": [(0.2, "module")]},
+        "n.py:3": {"a": [(0.0, "of another file")]},
+    }
+    assert CALLS.find_callers(calls, "m.py", NESTED, line, 9) == tests
 
 
 @pytest.fixture

@@ -9,13 +9,16 @@ import re
 import shutil
 import subprocess
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import networkx as nx
 import onnx.defs
 import pytest
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = sorted((ROOT / "shapeinf").rglob("*.py"))
@@ -71,11 +74,20 @@ NAMES_OPERATORS = {"formats", "passes", "runtime_messages"}
 """Packages that name operators: those of files, of passes over them, and what runtimes call them in messages."""
 
 
-@pytest.mark.parametrize("path", [p for p in ENGINE if not NAMES_OPERATORS & set(p.parts)], ids=name_of)
-def test_the_engine_names_no_operator(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = [(line, text) for line, text in literals(tree) if text in OPERATORS - DIM_FUNCTIONS]
-    assert not names, f"{name_of(path)} names operators: {names}; a rule belongs into opdefs/"
+def violations(paths: Iterable[Path], find: Callable[[Path], list[T]]) -> dict[str, list[T]]:
+    """What a function finds in each of these files, without the files in which it finds nothing."""
+    return {name_of(path): items for path in paths if (items := find(path))}
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_the_engine_names_no_operator() -> None:
+    """A rule of an operator belongs into opdefs/."""
+    engine = [path for path in ENGINE if not NAMES_OPERATORS & set(path.parts)]
+    names = OPERATORS - DIM_FUNCTIONS
+    assert not violations(engine, lambda path: [item for item in literals(parse(path)) if item[1] in names])
 
 
 def test_packages_import_only_those_below_them() -> None:
@@ -100,10 +112,9 @@ def test_the_pages_show_the_floor_plan_of_today() -> None:
     assert not stale, f"{stale}: run python tools/make_floor_plan.py"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_files_are_short(path: Path) -> None:
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines < MAX_LINES, f"{name_of(path)} has {lines} lines and wants a split"
+def test_files_are_short() -> None:
+    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    assert not {name: count for name, count in lines.items() if count >= MAX_LINES}, "these files have two subjects"
 
 
 def test_only_known_entries_are_tracked_at_the_root() -> None:
@@ -144,17 +155,20 @@ MODULES = re.compile(r"`((?:shapeinf|opdefs)(?:\.\w+)+)(?=[`(])")
 PATHS = re.compile(r"`((?:shapeinf|opdefs|tests|tools|docs|examples)/[^`]+)`")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_pages_name_files_that_exist(page: Path) -> None:
-    paths = [path for path in PATHS.findall(page.read_text(encoding="utf-8")) if not PLACEHOLDERS.search(path)]
-    assert not [path for path in paths if not list(ROOT.glob(path.partition("::")[0]))]
+def test_pages_name_files_that_exist() -> None:
+    def missing(page: Path) -> list[str]:
+        paths = [path for path in PATHS.findall(page.read_text(encoding="utf-8")) if not PLACEHOLDERS.search(path)]
+        return [path for path in paths if not list(ROOT.glob(path.partition("::")[0]))]
+
+    assert not violations(PAGES, missing)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_pages_name_modules_and_functions_that_exist(page: Path) -> None:
-    names = set(MODULES.findall(page.read_text(encoding="utf-8"))) - ENTRY_POINT_AND_METADATA
-    for name in sorted(names):
-        assert pydoc.locate(name) is not None, f"{name} does not exist"
+def test_pages_name_modules_and_functions_that_exist() -> None:
+    def missing(page: Path) -> list[str]:
+        names = set(MODULES.findall(page.read_text(encoding="utf-8"))) - ENTRY_POINT_AND_METADATA
+        return [name for name in sorted(names) if pydoc.locate(name) is None]
+
+    assert not violations(PAGES, missing)
 
 
 def test_the_page_of_soundness_names_its_tests() -> None:
@@ -208,13 +222,10 @@ def comparisons_with_one(tree: ast.Module) -> Iterator[int]:
                 yield node.lineno
 
 
-@pytest.mark.parametrize("path", [path for path in OPDEFS if path != OPERANDS], ids=name_of)
-def test_only_one_module_tests_a_size_for_1(path: Path) -> None:
-    if name_of(path) not in COMPARE_WITH_ONE:
-        lines = list(comparisons_with_one(ast.parse(path.read_text(encoding="utf-8"))))
-        assert not lines, (
-            f"{name_of(path)}, lines {lines}: call is_unit, prove_unit or require_broadcast_size of {OPERANDS.name}"
-        )
+def test_only_one_module_tests_a_size_for_1() -> None:
+    paths = [path for path in OPDEFS if path != OPERANDS and name_of(path) not in COMPARE_WITH_ONE]
+    lines = violations(paths, lambda path: list(comparisons_with_one(parse(path))))
+    assert not lines, f"call is_unit, prove_unit or require_broadcast_size of {OPERANDS.name}"
 
 
 RULES_ON_OPERANDS = ("require_", "constrain_", "check_", "read_", "requested_")
@@ -224,7 +235,7 @@ def test_a_rule_about_an_operand_has_one_name_and_one_place() -> None:
     """A rule that two dialects need is in `opdefs/rules`; rules that differ have different names."""
     packages: dict[str, set[str]] = {}
     for path in OPDEFS:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parse(path).body:
             name = node.name.lstrip("_") if isinstance(node, ast.FunctionDef) else ""
             if name.startswith(RULES_ON_OPERANDS):
                 packages.setdefault(name, set()).add(path.relative_to(ROOT / "opdefs").parts[0])

@@ -176,7 +176,8 @@ def _dim_json(dim: DimSize) -> int | str | None:
 def infer_tflite(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
     """Every tensor of a TensorFlow Lite file by subgraph and index (`0:17`), for these sizes of its inputs.
 
-    All signatures are entry points. LiteRT resizes neither what no node of a body reads, nor what does not run.
+    All signatures are entry points. LiteRT resizes neither what no node of a body reads, nor what does not run. Element
+    types are those of the file, which the interpreter reports until its kernels are prepared: some set others.
     """
     rows: dict[str, Row] = {}
     for graph in _entry_points(path):
@@ -225,8 +226,15 @@ def _tflite_rows(result: Result, graph: Graph) -> dict[tuple[int, int], Row]:
             if key[0] == subgraph and value in unread:
                 found.setdefault(key, (body.declared[value].dtype, _declared_sizes(body.declared[value])))
             elif key[0] == subgraph and prefix + value in rows:
-                found.setdefault(key, rows[prefix + value])
+                found.setdefault(key, _with_stated_type(rows[prefix + value], body.declared.get(value)))
     return found
+
+
+def _with_stated_type(row: Row, declared: DeclaredType | None) -> Row:
+    """The row with the element type that the file states."""
+    if declared is None or declared.dtype is None or not isinstance(row, tuple):
+        return row
+    return declared.dtype, row[1]
 
 
 def _tensor_key(text: str) -> tuple[int, int]:

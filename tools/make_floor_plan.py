@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,20 +94,21 @@ def package_name(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@functools.cache
+def imports(path: Path) -> list[tuple[int, str]]:
     """The line and module of every import of a file, also lazy ones and those for annotations.
 
     `from shapeinf import NAME` counts as an import of `shapeinf.NAME`.
     """
+    modules = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module == "shapeinf":
-            for alias in node.names:
-                yield node.lineno, f"shapeinf.{alias.name}"
+            modules += [(node.lineno, f"shapeinf.{alias.name}") for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.lineno, node.module
+            modules.append((node.lineno, node.module))
         elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
+            modules += [(node.lineno, alias.name) for alias in node.names]
+    return modules
 
 
 def arrows() -> nx.DiGraph:

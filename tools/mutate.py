@@ -1,13 +1,14 @@
 """Changes random places of the source, one at a time, and lists the changes that no test notices.
 
-    python tools/mutate.py [--seed N] [--count N] [--time SECONDS] [--list] [PATH...]
+    python tools/mutate.py [--seed N] [--count N] [--time SECONDS] [--calls FOLDER] [--list] [PATH...]
 
 Everything happens in a copy of the tracked files in a temporary folder: the work tree stays as it is, also when the
 program is killed. PATHs (files or folders of `shapeinf` and `opdefs`) limit the places. A seed always chooses the same
 places of the same source; `--list` prints them and runs nothing.
 
-For each change the tests that cover its file run until one fails (`find_tests`); a test file that fails without a
-change is left out. A change that all of them pass survives: the exit status is 1 if there is one.
+First all tests run once, to record which functions each of them calls (`tests_by_function.py`). For each change the
+tests that call its function run until one fails. A change that all of them pass survives: the exit status is 1 if there
+is one.
 """
 
 from __future__ import annotations
@@ -22,25 +23,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import tests_by_function
+from tests_by_function import Calls, find_callers, read_calls
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("shapeinf", "opdefs")
-MOST_FILES = 12
-"""Test files that run for one change at most."""
-SECONDS_A_FILE = 240.0
-"""A test file that takes longer, without or with the change, is stopped: the change may have made a loop endless."""
-FOLDERS = {
-    "expr": "properties",
-    "constraints": "properties",
-    "lattice": "properties",
-    "opdefs": "differential",
-    "costs": "cost",
-}
-"""The test folder of a package or module, where it has another name."""
+MOST_TESTS = 60
+"""Tests that run for one change at most."""
+SECONDS = 300.0
+"""Tests that take longer together are stopped: the change may have made a loop endless."""
+UNUSABLE = "tests that cannot be collected"
 
 WITHOUT_BEHAVIOR = ("repr", "strict")
 """Arguments whose value changes no result: what a repr shows, and whether `zip` checks lengths that are equal."""
@@ -232,105 +229,62 @@ def tracked_files(root: Path) -> list[str]:
 # -- tests -------------------------------------------------------------------------------------------------------------
 
 
-def find_tests(root: Path, path: str) -> list[str]:
-    """The test files that cover a source file, the most relevant group first, the shortest files of a group first.
-
-    They are those that import it or a name of it, its doctests and those of a folder with its name, those that name an
-    operator that it defines, and those of its package.
-    """
-    module = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    package = module.rpartition(".")[0]
-    exported = {f"{package}.{name}" for name in _exports(root / path, root / package.replace(".", "/"), module)}
-    source = (root / path).read_text(encoding="utf-8")
-    operators = re.findall(r"""^@?\w+(?:\.\w+)*\("(\w+)\"""", source, re.MULTILINE)
-    names_operator = re.compile(rf"\b(?:{'|'.join(operators)})\b" if operators else r"(?!)")
-    parts = module.split(".")
-    own = {parts[-1], FOLDERS.get(parts[-1], "")}
-    folders = {*parts[1:], *(FOLDERS.get(part, "") for part in parts)}
-    groups: tuple[list[str], ...] = ([], [path] if ">>>" in source else [], [], [])
-    for test in sorted((root / "tests").rglob("test_*.py"), key=lambda test: (test.stat().st_size, test)):
-        imported = set(_imports(test))
-        name = test.relative_to(root).as_posix()
-        if module in imported or exported & imported:
-            groups[0].append(name)
-        elif own & set(test.parent.relative_to(root).parts):
-            groups[1].append(name)
-        elif names_operator.search(test.read_text(encoding="utf-8")):
-            groups[2].append(name)
-        elif folders & set(test.parent.relative_to(root).parts):
-            groups[3].append(name)
-    return [test for group in groups for test in group][:MOST_FILES]
-
-
-def _exports(path: Path, package: Path, module: str) -> set[str]:
-    """The names that the package of a module imports from it."""
-    init = package / "__init__.py"
-    if path.name == "__init__.py" or not init.is_file():
-        return set()
-    imports = [node for node in ast.walk(ast.parse(init.read_bytes())) if isinstance(node, ast.ImportFrom)]
-    return {alias.name for node in imports if node.module == module for alias in node.names}
-
-
-def _imports(test: Path) -> Iterator[str]:
-    """The modules that a test file imports, and the names in them."""
-    for node in ast.walk(ast.parse(test.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
 class Runner:
-    """Runs test files in a copy of the tree, and remembers which of them pass without a change."""
+    """Runs tests in a copy of the tree."""
 
-    def __init__(self, copy: Path, python: str = sys.executable) -> None:
-        """`copy` has all tracked files."""
+    def __init__(self, copy: Path, calls: Calls, python: str = sys.executable) -> None:
+        """`copy` has all tracked files; `calls` are the tests of each function."""
         self.copy = copy
+        self.calls = calls
         self.python = python
-        self.seconds: dict[str, float] = {}
-        """The time of each test file that passes."""
-        self.failing: set[str] = set()
+        self.writes = 0
 
-    def find_killer(self, mutant: Mutant, deadline: float) -> tuple[str | None, list[str]]:
-        """The first test file that fails with a change, if any, and those that pass."""
+    def find_killer(self, mutant: Mutant) -> tuple[str | None, int]:
+        """The first test that fails with a change, if any, and how many tests run for it."""
         path = self.copy / mutant.path
         source = path.read_bytes()
-        passed: list[str] = []
-        for test in find_tests(self.copy, mutant.path):
-            if not self.passes_unchanged(test):
-                continue
-            if time.monotonic() > deadline:
-                break
-            path.write_bytes(mutant.change.apply(source))
-            try:
-                killed = not self.passes(test, 10 + 4 * self.seconds[test])
-            finally:
-                path.write_bytes(source)
-            if killed:
-                return test, passed
-            passed.append(test)
-        return None, passed
-
-    def passes_unchanged(self, test: str) -> bool:
-        """Whether a test file passes as it is, in time."""
-        if test not in self.seconds and test not in self.failing:
-            start = time.monotonic()
-            if self.passes(test, SECONDS_A_FILE):
-                self.seconds[test] = time.monotonic() - start
-            else:
-                self.failing.add(test)
-        return test not in self.failing
-
-    def passes(self, test: str, seconds: float) -> bool:
-        """Whether a test file passes within this time; one without tests does."""
-        command = [self.python, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", test]
-        environment = {**os.environ, "PYTHONPATH": str(self.copy), "PYTHONDONTWRITEBYTECODE": "1"}
+        tests = find_callers(self.calls, mutant.path, source, mutant.change.line, MOST_TESTS)
+        if not tests:
+            return None, 0
+        self.write(path, mutant.change.apply(source))
         try:
-            run = subprocess.run(command, cwd=self.copy, env=environment, capture_output=True, timeout=seconds)
+            killer = self.first_failure(tests)
+        finally:
+            self.write(path, source)
+        if killer == UNUSABLE and self.first_failure(tests) == UNUSABLE:
+            return None, 0
+        return killer, len(tests)
+
+    def write(self, path: Path, source: bytes) -> None:
+        """Write a file with a time of its own: bytecode is valid for a second and a size."""
+        path.write_bytes(source)
+        self.writes += 1
+        os.utime(path, (self.writes, self.writes))
+
+    def first_failure(self, tests: Sequence[str]) -> str | None:
+        """The first of these tests that fails; None if all pass."""
+        command = [self.python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=no", *tests]
+        try:
+            run = subprocess.run(command, cwd=self.copy, env=self.environment(), capture_output=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
-            return False
-        return run.returncode in (0, 5)
+            return "a limit of time"
+        if run.returncode in (0, 5):
+            return None
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout.decode(errors="replace"), re.MULTILINE)
+        return failed[1] if failed else UNUSABLE
+
+    def environment(self) -> dict[str, str]:
+        """Variables with which tests read the copy."""
+        paths = os.pathsep.join([str(self.copy), str(ROOT / "tools")])
+        kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return {**kept, "PYTHONPATH": paths, "HYPOTHESIS_PROFILE": "quick"}
+
+
+def record_calls(copy: Path, folder: Path) -> None:
+    """Run all tests of a copy of the tree, and write which functions they call into a folder."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "-p", "tests_by_function"]
+    environment = {**Runner(copy, {}).environment(), tests_by_function.FOLDER: str(folder)}
+    subprocess.run(command, cwd=copy, env=environment, stdout=subprocess.DEVNULL, check=False)
 
 
 def copy_tree(root: Path, target: Path) -> None:
@@ -340,20 +294,28 @@ def copy_tree(root: Path, target: Path) -> None:
         shutil.copy2(root / path, target / path)
 
 
-def run(root: Path, mutants: Sequence[Mutant], seconds: float) -> list[Mutant]:
-    """The survivors among the changes that can be tried in this time; prints each result."""
+def run(root: Path, mutants: Sequence[Mutant], seconds: float, recorded: Path | None = None) -> list[Mutant]:
+    """The survivors among the changes that can be tried in this time; prints each result.
+
+    `recorded` is a folder with the calls of all tests; they are written into it if it is missing.
+    """
     deadline = time.monotonic() + seconds
     survivors, tried = [], 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        copy_tree(root, Path(folder))
-        runner = Runner(Path(folder))
+        copy = Path(folder) / "copy"
+        copy_tree(root, copy)
+        recorded = recorded or Path(folder) / "calls"
+        if not recorded.is_dir():
+            print("recording which functions each test calls", flush=True)
+            record_calls(copy, recorded)
+        runner = Runner(copy, read_calls(recorded))
         for mutant in mutants:
-            killer, passed = runner.find_killer(mutant, deadline)
-            if killer is None and time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 break
+            killer, count = runner.find_killer(mutant)
             tried += 1
             print(f"{'SURVIVES' if killer is None else 'killed  '} {mutant}", end="  ")
-            print(f"by {killer}" if killer else f"passed: {', '.join(passed) or 'no test covers it'}", flush=True)
+            print(f"by {killer}" if killer else f"{count} tests pass" if count else "no test covers it", flush=True)
             survivors += [mutant] if killer is None else []
     print(f"{tried} changes, {len(survivors)} survive; {len(mutants) - tried} were not tried in this time")
     return survivors
@@ -366,6 +328,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time() // 86_400), help="default: the day")
     parser.add_argument("--count", type=int, default=100, help="the number of changes (default: %(default)s)")
     parser.add_argument("--time", type=float, default=6 * 3600.0, metavar="SECONDS", help="default: six hours")
+    parser.add_argument("--calls", type=Path, metavar="FOLDER", help="keep what is recorded, and use it again")
     parser.add_argument("--list", action="store_true", help="print the changes and run nothing")
     options = parser.parse_args()
     mutants = choose(ROOT, options.seed, options.count, options.paths)
@@ -373,7 +336,7 @@ def main() -> int:
         print(*mutants, sep="\n")
         return 0
     print(f"seed {options.seed}, {len(mutants)} changes", flush=True)
-    return 1 if run(ROOT, mutants, options.time) else 0
+    return 1 if run(ROOT, mutants, options.time, options.calls) else 0
 
 
 if __name__ == "__main__":

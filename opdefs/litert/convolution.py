@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.litert.kernels import input_as_bytes, is_hybrid, litert, stored_words, words
 from opdefs.rules.operands import is_unit
+from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, Temporary
 
@@ -36,6 +37,8 @@ def conv_2d(c: LiteRtContext) -> Sequence[Temporary]:
 def _hybrid_conv_2d(c: LiteRtContext) -> list[Temporary]:
     """Zero points and sums too where filters have different scales, and for groups."""
     source, weights, output = c.input(0), c.input(1), c.output()
+    if not isinstance(source[3], int):
+        raise NotKnown("the number of channels decides whether sums of filters are kept")
     rows = c.product(*source[:3], source[3] // weights[3])
     temporaries = [input_as_bytes(c), words(c, rows), words(c, weights[0], *output[:3])]
     if source[3] != weights[3] or (c.dtype(1) != "uint8" and len(set(c.scales.get(1, ()))) > 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.litert.kernels import litert
+from shapeinf.errors import NotKnown
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext
 from shapeinf.memory.runtimes.litert.planner import Storage
 
@@ -64,13 +65,22 @@ def transposed_convolution(c: LiteRtContext) -> Storage:
     return "arena" if 0 in c.constants else "heap"
 
 
+def is_folded(c: LiteRtContext) -> bool:
+    """Whether a product is computed when it is prepared: one of few elements of known contents."""
+    if not c.is_all_known:
+        return False
+    elements = c.elements(c.output())
+    if not isinstance(elements, int):
+        raise NotKnown("the number of elements decides whether the product is computed when it is prepared")
+    return elements <= MOST_FOLDED
+
+
 @litert.outputs("REDUCE_PROD")
 def product(c: LiteRtContext) -> Storage:
     """A product of few elements of known contents is computed when it is prepared."""
     if 1 not in c.known:
         return "heap"
-    elements = c.elements(c.output())
-    return "read_only" if c.is_all_known and isinstance(elements, int) and elements <= MOST_FOLDED else "arena"
+    return "read_only" if is_folded(c) else "arena"
 
 
 @litert.outputs("DEQUANTIZE", "CAST")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.litert.kernels import litert, words
-from opdefs.litert.outputs import MOST_FOLDED
+from opdefs.litert.outputs import is_folded
 from shapeinf.expr import DimSize
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, Temporary
 from shapeinf.memory.runtimes.litert.planner import Storage
@@ -29,8 +29,7 @@ def sum_or_mean(c: LiteRtContext) -> Sequence[Temporary]:
 @litert.temporaries("REDUCE_PROD")
 def product(c: LiteRtContext) -> Sequence[Temporary]:
     """A product that is computed when it is prepared has its temporaries on the heap."""
-    elements = c.elements(c.output())
-    if c.is_all_known and isinstance(elements, int) and elements <= MOST_FOLDED:
+    if is_folded(c):
         return [words(c, len(c.input(0))), *[_heap(c, size) for size in (c.elements(c.input(1)), len(c.input(0)))]]
     return _temporaries(c, _accumulator(c, "arena" if 1 in c.known else "heap"))
 

@@ -18,6 +18,8 @@ onnxruntime.sized_by_machine("ReorderInput", domain=NCHWC)  # by the channels of
 
 onnxruntime.contents_inferred("Shape")
 
+onnxruntime.passes_on("Identity")
+
 onnxruntime.runs_bodies("If", kind="branches")
 onnxruntime.runs_bodies("Loop", kind="loop")
 onnxruntime.runs_bodies("Scan", kind="scan")

@@ -156,13 +156,23 @@ def scaled_dot_product_attention(
 ) -> Shape:
     """[*B, L, E], [*B, S, E], [*B, S, V] -> [*B, L, V], where leading axes broadcast.
 
-    With `enable_gqa` the axis in front of the last two is that of the heads, and several heads of the query share a
-    head of the key. Without queries or values torch neither compares the last axes nor broadcasts values.
+    Without queries or values torch compares no other sizes, and returns zeros with the leading axes of the query.
     """
     q, k, v = query.require(), key.require(), value.require()
     if min(len(q), len(k), len(v)) > 1 and any(c.concrete(size) == 0 for size in (q[-2], *v)):
-        c.broadcast(Shape(q[:-2]), Shape(k[:-2]))
         return Shape((*q[:-1], v[-1]))
+    return attend(c, query, key, value, attn_mask, enable_gqa=enable_gqa)
+
+
+def attend(
+    c: InferenceContext, query: Shape, key: Shape, value: Shape, attn_mask: Shape | None = None, *, enable_gqa: bool
+) -> Shape:
+    """[*B, L, E], [*B, S, E], [*B, S, V] -> [*B, L, V] by products of matrices, where leading axes broadcast.
+
+    With `enable_gqa` the axis in front of the last two is that of the heads, and several heads of the query share a
+    head of the key.
+    """
+    q, k, v = query.require(), key.require(), value.require()
     least = 3 if enable_gqa else 2
     if min(len(q), len(k), len(v)) < least:
         c.fail(f"query, key and value must have rank {least} or more", query, key, value)
@@ -171,6 +181,7 @@ def scaled_dot_product_attention(
     leads = [Shape(dims[:-2]) for dims in (q, k, v)]
     if enable_gqa:
         for dims in (k, v):
+            c.at_least(dims[-3], 1, "key and value must have heads: torch divides by their number")
             require_multiple(
                 c,
                 q[-3],

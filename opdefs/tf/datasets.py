@@ -193,7 +193,10 @@ def tensor_dataset(c: TensorFlowContext, *components: TensorType, output_shapes:
 
 @tf("TensorSliceDataset")
 def tensor_slice_dataset(c: TensorFlowContext, *components: TensorType, output_shapes: Shapes) -> HandleType:
-    """A dataset of the rows of its inputs."""
+    """A dataset of the rows of its inputs, which have equally many."""
+    rows = [c.dim(c.with_rank_at_least(component.shape, 1), 0) for component in components]
+    for other in rows[1:]:
+        c.merge(rows[0], other, "All components must have the same size in the 0th dimension")
     return _dataset(c, c.attr("Toutput_types"), output_shapes, tuple(tail_of(c, component) for component in components))
 
 

@@ -9,8 +9,8 @@ from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.loops import ConditionalTrip
 from opdefs.tflite.dialect import tflite
 from opdefs.tflite.operands import scalar_value
-from shapeinf.graph import FunctionReference
-from shapeinf.lattice import TensorType, Type
+from shapeinf.graph import DeclaredType, FunctionReference
+from shapeinf.lattice import Shape, TensorType, Type
 from shapeinf.ops import Body, Value
 
 BRANCHES = {"then_subgraph_index": "then", "else_subgraph_index": "else"}
@@ -49,8 +49,9 @@ def while_(
     *values: TensorType,
     cond_subgraph_index: FunctionReference,
     body_subgraph_index: FunctionReference,
+    output_shapes: tuple[DeclaredType | None, ...] = (),
 ) -> tuple[Type, ...]:
-    """The carried values after the last trip."""
+    """The carried values after the last trip; those with declared sizes in `output_shapes` are not written."""
     width = len(values)
     condition = subgraph(c, "cond_subgraph_index", width, 1)
     body = subgraph(c, "body_subgraph_index", width, width)
@@ -58,7 +59,22 @@ def while_(
     result = iterate(c, trip, None, trip.test(values, 0, certain=True), values)
     if result.trips != 0:
         trip.test(values, 0, certain=True, accumulate=True)
-    return tuple(result.carried)
+    unwritten = {index: declared for index, declared in enumerate(output_shapes) if declared is not None}
+    return tuple(
+        [
+            _stated(value, unwritten[index]) if index in unwritten else value
+            for index, value in enumerate(result.carried)
+        ]
+    )
+
+
+def _stated(value: Type, declared: DeclaredType) -> Type:
+    """The type of a tensor with the sizes that the file states; one that it does not state is unknown."""
+    if not isinstance(value, TensorType) or declared.dims is None:
+        return TensorType(getattr(value, "dtype", None), Shape.unknown())
+    if any(not isinstance(dim, int) for dim in declared.dims):
+        return TensorType(value.dtype, Shape.unknown())
+    return TensorType(value.dtype, Shape([dim for dim in declared.dims if isinstance(dim, int)]))
 
 
 @tflite("CALL_ONCE", labels={"init_subgraph_index": "init"})

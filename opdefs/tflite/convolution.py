@@ -158,15 +158,40 @@ def conv_3d(
     return Shape((batch, *sizes, outputs))
 
 
+@attrs.frozen
+class TransposedWindow:
+    """The options of transposed convolutions of images."""
+
+    padding: str = "SAME"
+    stride_w: int = 0
+    stride_h: int = 0
+
+
 @tflite("TRANSPOSE_CONV")
 def transpose_conv(
-    c: TensorFlowContext, output_shape: Value, weights: Shape, x: Shape, bias: Shape | None = None
+    c: TensorFlowContext,
+    output_shape: Value,
+    weights: Shape,
+    x: Shape,
+    bias: Shape | None = None,
+    *,
+    window: TransposedWindow,
 ) -> PartialTensor:
-    """Sizes [4], [M, h, w, C], [N, H, W, C], bias [M] -> the sizes in the first input; no others are computed."""
-    outputs, _, _, depth = c.require_rank(weights, 4, "the filter")
-    c.merge(c.require_rank(x, 4)[3], depth, "the input must have the channels of the filter")
+    """Sizes [4], [M, h, w, C], [N, H, W, C], bias [M] -> the sizes in the first input.
+
+    A convolution of these sizes must have the height and width of the input.
+    """
+    outputs, *kernel, depth = c.require_rank(weights, 4, "the filter")
+    _, *spatial, channels = c.require_rank(x, 4)
+    c.merge(channels, depth, "the input must have the channels of the filter")
     require_count(c, bias, outputs, BIAS)
-    return stated_shape(c, output_shape, 4)
+    result = stated_shape(c, output_shape, 4)
+    if known_dims(output_shape):
+        strides = window.stride_h, window.stride_w
+        counts = window_counts(c, list(result.shape)[1:3], kernel, strides, (1, 1), window.padding)
+        for size, count in zip(spatial, counts, strict=True):
+            c.merge(size, count, "a convolution of the output sizes must have the sizes of the input")
+    return result
 
 
 @tflite("CONV_3D_TRANSPOSE")

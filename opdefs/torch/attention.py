@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.attention import scaled_dot_product_attention
+from opdefs.pnnx.attention import attend
 from opdefs.rules.operands import part_size, require_broadcast_to, require_multiple
 from opdefs.torch.dialect import torch
 from shapeinf.expr import DimSize
@@ -21,8 +21,7 @@ def _attend(
     enable_gqa: bool = False,
 ) -> TensorType:
     """The attended values."""
-    shape = scaled_dot_product_attention(c, query.shape, key.shape, value.shape, mask, enable_gqa=enable_gqa)
-    return TensorType(query.dtype, shape)
+    return TensorType(query.dtype, attend(c, query.shape, key.shape, value.shape, mask, enable_gqa=enable_gqa))
 
 
 def _normalizers(c: InferenceContext, query: TensorType, *sizes: DimSize) -> TensorType:

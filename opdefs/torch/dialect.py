@@ -15,7 +15,7 @@ _VALUES = (ArgDef("value", variadic=True, optional=True),)
 
 
 def _schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The operator of an overload: with a rule of PNNX where the table has one, else that of a rule of this package."""
+    """The operator of an overload: without its rule where this package has one, else with that of PNNX."""
     entry = function_table().entries.get(op)
     if entry is None or entry.function == OWN:
         known = torch.has_rule(domain, op)
@@ -23,7 +23,10 @@ def _schema(domain: str, op: str, version: int) -> OpDef | None:
     if entry.overload:
         return torch.lookup(domain, entry.overload, version)
     function = pnnx.lookup("", entry.function, 1)
-    return None if function is None else attrs.evolve(function, name=op, dialect="torch", by_name=False)
+    if function is None:
+        return None
+    rule = None if torch.has_rule(domain, op) else function.rule
+    return attrs.evolve(function, name=op, dialect="torch", by_name=False, rule=rule)
 
 
 def _connect(graph: Graph) -> Graph:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel, dim_spec
+from shapeinf.checks.equation_sizes import is_equation, solve_equations
 from shapeinf.checks.numeric_runs import explain_mismatch, input_shapes_at, run_at_shapes
 from shapeinf.checks.profile_files import CORNERS, Profile
 from shapeinf.checks.sizes import overflowing_sizes, unbounded_sizes
+from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension
@@ -24,8 +26,19 @@ C151 = register_code("C151", "error", "a profile whose min, opt and max shapes d
 C152 = register_code("C152", "error", "requested shapes with which the graph cannot run")
 C153 = register_code("C153", "error", "shapes between those of a profile with which the graph cannot run")
 
+C154 = register_code(
+    "C154",
+    "warning",
+    "a profile in which only some sizes are legal, such as multiples",
+    "TensorRT builds an engine for the profile, and the graph fails at the other sizes: do not request them. No "
+    "profile with these min and max shapes excludes them.",
+)
+
 MAX_BETWEEN = 24
 """The most bindings between the corners that are tested, each by a what-if run."""
+
+MAX_SPREAD = 1 << 10
+"""The most bindings between the corners at which an equation is evaluated."""
 
 
 def check_profile(model: CheckedModel, profile: Profile) -> list[Diagnostic]:
@@ -86,17 +99,50 @@ def _check_names(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
 
 
 def _check_between(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
-    """The first tested binding between the corners at which the graph fails."""
+    """The first tested binding between the corners at which the graph fails, and the equations that hold only at some.
+
+    A binding at which an equation does not hold is no failure of the graph.
+    """
     box = _box(model, profile)
     if not box:
         return
-    for binding in itertools.islice(_candidates(model, box), MAX_BETWEEN):
+    equations = [precondition for precondition in model.preconditions if is_equation(precondition)]
+    yield from _excluding_equations(model, box, equations)
+    for binding in itertools.islice(_solutions(model, box, equations), MAX_BETWEEN):
         shapes = input_shapes_at(model, profile.corners["opt"], binding)
         violation = next(iter(run_at_shapes(model, shapes)), None) if shapes is not None else None
         if violation is not None:
             message = f"between the min and max shapes, at {model.binding_text(binding)}: {violation.message}"
             yield attrs.evolve(violation, code=C153, message=message)
             return
+
+
+def _excluding_equations(
+    model: CheckedModel, box: Mapping[Dimension, tuple[int, int]], equations: Sequence[Precondition]
+) -> Iterator[Diagnostic]:
+    """C154 for each equation that does not hold for all sizes of a box."""
+    for equation in equations:
+        own = {symbol: ends for symbol, ends in box.items() if symbol in equation.free_symbols}
+        bindings = itertools.islice(spread_bindings(own), MAX_SPREAD)
+        broken = next((binding for binding in bindings if equation.holds(binding) is False), None)
+        if broken is not None:
+            message = f"between the min and max shapes, {equation.text} is required: not {model.binding_text(broken)}"
+            location, because = equation.location, equation.message
+            yield Diagnostic(
+                *("warning", C154, message, equation.node, equation.op), because=because, location=location
+            )
+
+
+def _solutions(
+    model: CheckedModel, box: Mapping[Dimension, tuple[int, int]], equations: Sequence[Precondition]
+) -> Iterator[Binding]:
+    """The candidates, each moved to the nearest solution of the equations."""
+    seen = []
+    for binding in _candidates(model, box):
+        solution = solve_equations(equations, box, binding, "nearest")
+        if solution is not None and solution not in seen:
+            seen.append(solution)
+            yield solution
 
 
 def _check_sizes(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
@@ -131,11 +177,12 @@ def _box(model: CheckedModel, profile: Profile) -> dict[Dimension, tuple[int, in
 
 
 def _candidates(model: CheckedModel, box: Mapping[Dimension, tuple[int, int]]) -> Iterator[Binding]:
-    """Bindings between the corners: some that violate a precondition, then the middle, the ends and next to them."""
+    """Bindings between the corners: some that violate a bound, then the middle, the ends and next to them."""
+    bounds = [precondition for precondition in model.preconditions if not is_equation(precondition)]
     illegal = (
         binding
         for binding in spread_bindings(box)
-        if any(precondition.holds(binding) is False for precondition in model.preconditions)
+        if any(precondition.holds(binding) is False for precondition in bounds)
     )
     yield from itertools.islice(illegal, MAX_BETWEEN // 2)
     yield from central_bindings(box)

@@ -14,6 +14,8 @@ from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.memory import Memory
 from shapeinf.memory.planning import PLANNERS, Plan, load_plan, save_plan
+from shapeinf.memory.runtimes.planned_arena import PlannedArena
+from shapeinf.memory.runtimes.protocol import RUNTIMES, load_runtime
 from shapeinf.report.plan_report import PlanCheck, plan_check_lines, plan_lines
 from shapeinf.texts import exact_bytes
 
@@ -84,8 +86,9 @@ def plan(
     cannot run at the sizes of --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(output=output)
-    if written == "offline" and (lifetimes.runtime != "tflite-micro" or output is None):
-        raise click.UsageError("--format offline needs --runtime tflite-micro and --output")
+    if written == "offline" and (output is None or not _stores_offsets(lifetimes.runtime)):
+        names = " or ".join(filter(_stores_offsets, RUNTIMES))
+        raise click.UsageError(f"--format offline needs --runtime {names} and --output")
     with readable_errors():
         result = options.infer(model)
         memory = lifetimes.memory(result)
@@ -100,14 +103,17 @@ def plan(
     fail_on(note_errors(model, result.diagnostics) or placed.unplaced)
 
 
+def _stores_offsets(runtime: str | None) -> bool:
+    """Whether the files of a runtime may have offsets."""
+    return runtime is not None and load_runtime(runtime).stores_offsets
+
+
 def _save(memory: Memory, placed: Plan, output: str, planner: str | None, written: str) -> None:
     """Write the plan, or a copy of the model with offsets for the interpreter."""
     if written == "plan":
         save_plan(placed, output)
         return
-    from shapeinf.memory.runtimes.tflite_micro.arena_memory import TfliteMicroMemory
-
-    assert isinstance(memory, TfliteMicroMemory)
+    assert isinstance(memory, PlannedArena)
     offline = memory.save_offline(output, planner=planner or "best")
     head, greedy_head = exact_bytes(offline.head), exact_bytes(offline.greedy_head)
     echo(f"{output}: head {head} with the planner {offline.planner}, {greedy_head} with that of the interpreter")

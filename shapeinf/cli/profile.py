@@ -69,7 +69,8 @@ def profile_command(
     """Write optimization profiles of TensorRT for MODEL: the min, opt and max shape of each dynamic input.
 
     The graph runs with every size in a profile, as far as that can be proved or tested: a range with an illegal size is
-    refused, and the nearest legal sizes are printed. `shapeinf check MODEL --profile OUT` reads the JSON form.
+    refused, and the nearest legal sizes are printed. Sizes that must be multiples, or equal, are so at min, opt and
+    max; a warning has the condition. `shapeinf check MODEL --profile OUT` reads the JSON form.
 
     Exit codes: 0 written, 1 the graph cannot run with a size in the ranges (nothing is written), 2 usage (such as a dim
     without an upper bound), 3 a file cannot be read or written.

@@ -15,6 +15,7 @@ import attrs
 from shapeinf.constraints.piecewise import MAX_PIECES, solution_ranges
 from shapeinf.constraints.records import Clause, Constraint
 from shapeinf.contract.preconditions import Kind, Origins, Precondition, symbols_of
+from shapeinf.engine.declarations import is_declaration
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import Source
@@ -143,8 +144,8 @@ class PreconditionReader:
             return
         self.store.scope.work += _WORK_PER_PRECONDITION * max(1, len(clauses))
         origin = self._origins.find(source.node)
-        if source.assumed and origin is None:
-            return  # a declaration of the file
+        if source.assumed and (origin is None or is_declaration(source)):
+            return
         symbols = symbols_of(terms)
         known = sorted(filter(self.labels.__contains__, symbols), key=self._label_order.__getitem__)
         names = tuple(map(self.labels.__getitem__, known))

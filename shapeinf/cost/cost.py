@@ -9,12 +9,12 @@ from threading import RLock
 import attrs
 
 from shapeinf.cost.pickled import PickledCost, cost_html, cost_text
-from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted, values_of
+from shapeinf.cost.records import FIELDS, MOVED, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted, values_of
 from shapeinf.cost.walk import count
 from shapeinf.engine.cases import Cases
 from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.engine.inference import Inference
-from shapeinf.expr import Dimension, DimSize
+from shapeinf.expr import Dimension, DimSize, maximum
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import SizeQuery, merge_specs
@@ -169,16 +169,17 @@ class Cost:
         elimination = Elimination(self.store, self._query.is_bindable, Budget(self.work))
         nodes: list[NodeCost] = []
         uncounted = list(self.uncounted)
-        known: dict[tuple[DimSize, ...], tuple[DimSize, ...] | str] = {}
+        known: dict[tuple[DimSize, ...], _Bounds] = {}
         for node in self.nodes:
             amounts = values_of(node)
-            upper = known.get(amounts)
-            if upper is None:
-                upper = known[amounts] = _upper(amounts, elimination)
-            if isinstance(upper, str):
-                uncounted.append(Uncounted(node.name, node.op, upper, parameters=node.parameters))
-            else:
-                nodes.append(node if upper == amounts else _with_amounts(node, upper, True))
+            bounds = known.get(amounts)
+            if bounds is None:
+                bounds = known[amounts] = _bounds_of(amounts, elimination)
+            bounded = node.bounded or bounds.is_upper
+            nodes.append(node if bounds.amounts == amounts else _with_amounts(node, bounds.amounts, bounded))
+            if bounds.reasons:
+                amount = "bytes" if bounds.reasons.keys() <= MOVED else "rest"
+                uncounted.append(Uncounted(node.name, node.op, next(iter(bounds.reasons.values())), amount))
         branches = [item for item in self.branches if all(_stays(a, elimination) for a in item.branches.values())]
         return CostTable(tuple(nodes), tuple(uncounted), tuple(branches))
 
@@ -190,18 +191,38 @@ class Cost:
         return dict(zip(dims, self._query.evaluate(dims, store), strict=True))
 
 
-def _upper(amounts: tuple[DimSize, ...], elimination: Elimination) -> tuple[DimSize, ...] | str:
-    """The amounts of a node, with upper bounds of those that depend on data; or why there are none."""
+@attrs.frozen
+class _Bounds:
+    """The amounts of a node without symbols that depend on data.
+
+    Args:
+        amounts: upper bounds; lower bounds of the amounts that have no upper bound.
+        reasons: by name of such an amount, why it has none.
+        is_upper: whether there are upper bounds that may not be reached.
+    """
+
+    amounts: tuple[DimSize, ...]
+    reasons: Mapping[str, str]
+    is_upper: bool
+
+
+def _bounds_of(amounts: tuple[DimSize, ...], elimination: Elimination) -> _Bounds:
+    """The bounds of the amounts of a node: what is known of an amount is counted, whatever is not known of others."""
     bounds: list[DimSize] = []
-    for amount in amounts:
+    reasons: dict[str, str] = {}
+    is_upper = False
+    for name, amount in zip(FIELDS, amounts, strict=True):
         exact = isinstance(amount, int) or elimination.is_retained(canonical_form(elimination.store, amount))
-        upper = amount if exact else elimination.upper(amount)
-        if upper is None:
+        bound = amount if exact else elimination.upper(amount)
+        if bound is None:
             symbols = elimination.unbounded_symbols(amount)
             listed = ", ".join(map(str, symbols)) or str(amount)
-            return too_long(symbols) or f"{listed} {'have' if len(symbols) > 1 else 'has'} no upper bound"
-        bounds.append(upper)
-    return tuple(bounds)
+            reasons[name] = too_long(symbols) or f"{listed} {'have' if len(symbols) > 1 else 'has'} no upper bound"
+            bound = maximum(elimination.lower(amount) or 0, 0)
+        elif not exact:
+            is_upper = True
+        bounds.append(bound)
+    return _Bounds(tuple(bounds), reasons, is_upper)
 
 
 def _stays(amounts: Amounts, elimination: Elimination) -> bool:

@@ -69,6 +69,8 @@ class Amounts:
 
 FIELDS = ("macs", "operations", "bytes_read", "bytes_written", "parameters")
 """The amounts from which all others are computed."""
+MOVED = {"bytes_read", "bytes_written"}
+"""The amounts that are bytes."""
 values_of = attrgetter(*FIELDS)
 """These amounts of some nodes, as a tuple."""
 
@@ -111,7 +113,8 @@ class Uncounted:
         node: the node.
         op: its operator.
         reason: why it is not counted.
-        amount: "bytes" where only the bytes that the node moves are not counted; empty where the entire node is not.
+        amount: "bytes" where only the bytes that the node moves are not counted; "rest" where a lower bound of the node
+            is; empty where the entire node is not counted.
         parameters: the elements of weights that the node is the first to read, which are counted.
     """
 
@@ -178,7 +181,7 @@ class CostTable:
 
         A node without multiply-accumulates is exact in these, whatever else of it is a bound.
         """
-        at_least = any(not item.amount for item in self.uncounted)
+        at_least = any(item.amount != "bytes" for item in self.uncounted)
         return bound_note(at_least, any(node.bounded and node.macs != 0 for node in self.nodes))
 
     @cached_property

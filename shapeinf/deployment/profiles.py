@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from shapeinf.api import as_graph, infer
 from shapeinf.checks import CheckedModel, Profile, check_profile
+from shapeinf.checks.equation_sizes import is_equation, solve_equations
 from shapeinf.checks.numeric_runs import input_shapes_at
-from shapeinf.contract import Contract
+from shapeinf.checks.profile_files import CORNERS
+from shapeinf.contract import Contract, Precondition
 from shapeinf.deployment.boxes import BoxVerdict, judge_box, nearest_box, nearest_run
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.input_symbols import find_symbol, input_symbols
@@ -19,7 +21,10 @@ from shapeinf.expr import Dimension, DimSize
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import RangeLike, to_named_dim
-from shapeinf.solver.sampling import Box
+from shapeinf.solver.sampling import Binding, Box
+
+Corners = tuple[Binding, Binding, Binding]
+"""The sizes of the min, opt and max shapes, by the names of symbols."""
 
 MAX_SOLVED = 4096
 """The longest range of a dim whose legal sizes are solved for, for the nearest box."""
@@ -42,7 +47,8 @@ class DimSizes:
         """`batch = 1..8, opt 4 (the middle)`."""
         if self.min == self.max:
             return f"{self.name} = {self.min}"
-        return f"{self.name} = {self.min}..{self.max}, opt {self.opt}{' (the middle)' if self.chosen else ''}"
+        middle = "the middle" if self.opt == (self.min + self.max) // 2 else "near the middle"
+        return f"{self.name} = {self.min}..{self.max}, opt {self.opt}{f' ({middle})' if self.chosen else ''}"
 
 
 @attrs.frozen
@@ -71,7 +77,8 @@ def make_profile(
 ) -> CheckedProfile:
     """An optimization profile: the min, opt and max shape of each dynamic input.
 
-    Every size in it is legal: what `check --profile` refuses is an error here.
+    Every size in it is legal: what `check --profile` refuses is an error here. Where equations limit the dims, such as
+    `height % 32 == 0`, the min, opt and max shapes are solutions of them, and a note (C154) has the equation.
 
     Args:
         model: any model that `infer_shapes` takes.
@@ -84,7 +91,7 @@ def make_profile(
         UnknownNameError: a dim that no input has.
         MissingSizeError: dims without an upper bound.
         ExportError: an input that a profile cannot describe, or a size in `opt` outside of its range.
-        BindError: the graph cannot run with a size in the ranges; the help has the nearest legal ranges.
+        BindError: the graph cannot run with a size in the ranges or in `opt`; the help has the nearest legal sizes.
 
     >>> checked = make_profile("examples/decoder.onnx", {"batch": "1..8"}, {"batch": 4})
     >>> checked.profile.corners["opt"]["tokens"], checked.proved
@@ -114,18 +121,60 @@ class _Builder:
         inputs = self._dynamic_inputs()
         box = self._box(inputs)
         center = self._center(box)
-        preconditions = self.model.preconditions
-        verdict = judge_box(preconditions, box)
-        profile = self._profile(inputs, box, center)
+        equations = [precondition for precondition in self.model.preconditions if is_equation(precondition)]
+        verdict = judge_box([p for p in self.model.preconditions if not is_equation(p)], box)
+        corners = None if verdict.broken else self._solve_corners(equations, box)
+        if corners is None:
+            verdict, corners = judge_box(self.model.preconditions, box), _ends(box, center)
+        profile = self._profile(inputs, corners)
         diagnostics = [] if verdict.broken else check_profile(self.model, profile)
         errors = tuple(d for d in diagnostics if d.code in ILLEGAL)
         if verdict.broken or errors:
             self._refuse(box, center, verdict, errors)
+        least, usual, largest = corners
         dims = tuple(
-            DimSizes(self.labels[s], low, center[s.name], high, s not in self.opt and low < high)
+            DimSizes(self.labels[s], least[s.name], usual[s.name], largest[s.name], s not in self.opt and low < high)
             for s, (low, high) in box.items()
         )
-        return CheckedProfile(profile, dims, verdict.proved and self._is_complete(), tuple(diagnostics))
+        proved = verdict.proved and self._is_complete()
+        return CheckedProfile(profile, dims, proved, tuple(diagnostics))
+
+    def _solve_corners(self, conditions: Sequence[Precondition], box: Box) -> Corners | None:
+        """The sizes nearest to the ends and the middle of a box at which the conditions hold.
+
+        None where there are none in this order, and where a range would become a single size.
+        """
+        low, _, high = _ends(box, {})
+        least = solve_equations(conditions, box, low, "up")
+        largest = solve_equations(conditions, box, high, "down")
+        if least is None or largest is None or any(least[name] > largest[name] for name in least):
+            return None
+        inner = {symbol: (least[symbol.name], largest[symbol.name]) for symbol in box}
+        if any(lo == hi and box[symbol][0] < box[symbol][1] for symbol, (lo, hi) in inner.items()):
+            return None
+        if any(not inner[symbol][0] <= size <= inner[symbol][1] for symbol, size in self.opt.items()):
+            return None
+        start = {symbol.name: self.opt.get(symbol, (lo + hi) // 2) for symbol, (lo, hi) in inner.items()}
+        usual = solve_equations(conditions, inner, start, "nearest", self.opt)
+        if usual is None:
+            self._refuse_opt(conditions, inner, start)
+            return None
+        return least, usual, largest
+
+    def _refuse_opt(self, equations: Sequence[Precondition], box: Box, start: Binding) -> None:
+        """Raise BindError where only the sizes in `opt` of the user are illegal, with the nearest legal ones."""
+        nearest = solve_equations(equations, box, start, "nearest")
+        broken = next((equation for equation in equations if equation.holds(start) is False), None)
+        if nearest is None or broken is None:
+            return
+        sizes = [", ".join(f"{self.labels[s]}={binding[s.name]}" for s in self.opt) for binding in (start, nearest)]
+        diagnostic = Diagnostic(
+            *("error", "C152", f"{broken.text} does not hold", broken.node, broken.op),
+            because=broken.message,
+            location=broken.location,
+            help=f"opt {sizes[1]} is legal",
+        )
+        raise BindError(f"the graph cannot run with opt {sizes[0]}", (diagnostic,))
 
     def _dynamic_inputs(self) -> dict[str, tuple[DimSize, ...]]:
         """The dims of the inputs that have a dim which is no number. Raises ExportError for an unknown rank."""
@@ -165,17 +214,16 @@ class _Builder:
                 raise ExportError(f"opt {self.labels[symbol]}={size} is outside of its range {low}..{high}")
         return center
 
-    def _profile(self, inputs: Mapping[str, object], box: Box, center: Mapping[str, int]) -> Profile:
-        """The shapes at the corners of a box. Raises ExportError where a dim has no size there."""
-        low, high = ({symbol.name: ends[k] for symbol, ends in box.items()} for k in (0, 1))
-        corners = {}
-        for corner, binding in (("min", low), ("opt", dict(center)), ("max", high)):
+    def _profile(self, inputs: Mapping[str, object], corners: Corners) -> Profile:
+        """The shapes at the corners. Raises ExportError where a dim has no size there."""
+        named = {}
+        for corner, binding in zip(CORNERS, corners, strict=True):
             shapes = input_shapes_at(self.model, inputs, binding)
             if shapes is None:
                 text = self.model.binding_text(binding)
                 raise ExportError(f"a shape of the inputs has no size at {text}")
-            corners[corner] = {name: tuple(shape) for name, shape in shapes.items()}
-        return Profile(corners)
+            named[corner] = {name: tuple(shape) for name, shape in shapes.items()}
+        return Profile(named)
 
     def _is_complete(self) -> bool:
         """Whether the contract is complete: no precondition depends on data, and every operator has a rule."""
@@ -185,8 +233,7 @@ class _Builder:
     def _refuse(self, box: Box, center: dict[str, int], verdict: BoxVerdict, errors: tuple[Diagnostic, ...]) -> None:
         """Raise BindError with the illegal sizes and the nearest legal box."""
         ranges = self._ranges_text(box)
-        nearest = self._nearest(box, center)
-        advice = None if nearest is None else f"all sizes of {self._ranges_text(nearest)} are legal"
+        advice = self._advice(box, center)
         if verdict.broken is not None:
             precondition = verdict.broken.precondition
             message = f"at {self.model.binding_text(verdict.broken.binding)}: {precondition.text} does not hold"
@@ -199,6 +246,17 @@ class _Builder:
         errors = (attrs.evolve(errors[0], help=advice or errors[0].help), *errors[1:])
         raise BindError(f"the graph cannot run with all sizes of {ranges}", errors)
 
+    def _advice(self, box: Box, center: dict[str, int]) -> str | None:
+        """The nearest ranges of a profile: all sizes are legal, or those at the ends and the middle."""
+        nearest, corners = self._nearest(box, center), self._solve_corners(self.model.preconditions, box)
+        if corners is not None and (nearest is None or all(low == high for low, high in nearest.values())):
+            least, _, largest = corners
+            solved = {symbol: (least[symbol.name], largest[symbol.name]) for symbol in box}
+            diagnostics = check_profile(self.model, self._profile(self._dynamic_inputs(), corners))
+            if not any(diagnostic.code in ILLEGAL for diagnostic in diagnostics):
+                return f"a profile of {self._ranges_text(solved)} is possible"
+        return None if nearest is None else f"all sizes of {self._ranges_text(nearest)} are legal"
+
     def _nearest(self, box: Box, center: dict[str, int]) -> dict[Dimension, tuple[int, int]] | None:
         """The nearest box with which the checks find nothing; None where none is found."""
         smaller = nearest_box(self.model.preconditions, box, center)
@@ -207,7 +265,7 @@ class _Builder:
         for candidate in (smaller, solved):
             if candidate is not None:
                 middle = {s.name: min(max(center[s.name], low), high) for s, (low, high) in candidate.items()}
-                diagnostics = check_profile(self.model, self._profile(inputs, candidate, middle))
+                diagnostics = check_profile(self.model, self._profile(inputs, _ends(candidate, middle)))
                 if not any(diagnostic.code in ILLEGAL for diagnostic in diagnostics):
                     return candidate
         return None
@@ -229,3 +287,8 @@ class _Builder:
         return ", ".join(
             f"{self.labels[symbol]}={low}" + (f"..{high}" if high > low else "") for symbol, (low, high) in box.items()
         )
+
+
+def _ends(box: Box, center: Binding) -> Corners:
+    """The ends of a box, and the sizes to optimize for."""
+    return {s.name: low for s, (low, _) in box.items()}, dict(center), {s.name: high for s, (_, high) in box.items()}

@@ -61,9 +61,9 @@ def diff(before: Any, after: Any) -> list[Difference]:
     arguments of a signature of TensorFlow. Dims at the same positions of inputs correspond, whatever their names;
     different names are one difference. Sizes that are unknown on both sides count as equal.
 
-    The inputs and outputs of a traced graph (PNNX) are matched by position, and its other values by their nodes. Where
-    an axis of an input is open in one model and a number in the other, only the inputs differ: all else is compared at
-    that number, and an unknown size equals any other.
+    The inputs and outputs of a traced graph (PNNX, TensorFlow Lite) are matched by the names of signatures, else by
+    position, and its other values by their nodes. Where an axis of an input is open in one model and a number in the
+    other, only the inputs differ: all else is compared at that number, and an unknown size equals any other.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
     with hold_locks(old.engine.lock, new.engine.lock), pause_garbage_collection():

@@ -41,8 +41,9 @@ def input_dims(inference: Inference, name: str) -> tuple[DimSize, ...]:
 def pair_values(old: Graph, new: Graph) -> list[ValuePair]:
     """The inputs, outputs and other values of two models.
 
-    They correspond by name. The values of a traced graph have only numbers: its inputs and outputs correspond by
-    position, and the others by the names of their nodes; those are omitted if the dialects differ.
+    They correspond by name. The values of a traced graph have names of a converter, or numbers: its inputs and outputs
+    correspond by the names of signatures, else by position, and the others by the names of their nodes; those are
+    omitted if the dialects differ.
     """
     if old.traced or new.traced:
         return [*_pair_by_position(old, new), *_pair_by_node(old, new)]
@@ -69,14 +70,57 @@ def _names_by_part(graph: Graph) -> dict[Part, dict[str, None]]:
 
 
 def _pair_by_position(old: Graph, new: Graph) -> Iterator[ValuePair]:
+    """The inputs and outputs by the names of signatures, the others by position.
+
+    Where both models have signatures, what is no argument of one is omitted, such as the name of a file of variables.
+    """
     parts: tuple[tuple[Part, list[str], list[str]], ...] = (
         ("input", input_names(old), input_names(new)),
         ("output", old.outputs, new.outputs),
     )
     for part, first, second in parts:
-        for position, (before, after) in enumerate(zip_longest(first, second)):
+        public = _match_public_names(old, new, first, second)
+        for label, (before, after) in public.items():
+            yield ValuePair(part, label, before, after)
+        paired = {before for before, _ in public.values()}, {after for _, after in public.values()}
+        if _signature_values(old) and _signature_values(new):
+            first = [name for name in first if name in _signature_values(old)]
+            second = [name for name in second if name in _signature_values(new)]
+        positions = {name: position for names in (second, first) for position, name in enumerate(names)}
+        rest = [name for name in first if name not in paired[0]], [name for name in second if name not in paired[1]]
+        for before, after in zip_longest(*rest):
+            position = positions[before or after]
             names = ", ".join(name for name in dict.fromkeys((before, after)) if name is not None)
             yield ValuePair(part, names if before == after else f"{part}s[{position}] ({names})", before, after)
+
+
+def _match_public_names(
+    old: Graph, new: Graph, first: Sequence[str], second: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """By public name, the values of both models that have it; none if neither model has signatures."""
+    if not (_signature_values(old) or _signature_values(new)):
+        return {}
+    by_name = {public: name for name in reversed(second) for public in _public_names(new, name)}
+    matched: dict[str, tuple[str, str]] = {}
+    taken: set[str] = set()
+    for name in dict.fromkeys(first):
+        label = next((p for p in _public_names(old, name) if p in by_name and by_name[p] not in taken), None)
+        if label is not None:
+            matched[label] = name, by_name[label]
+            taken.add(by_name[label])
+    return matched
+
+
+def _public_names(graph: Graph, name: str) -> list[str]:
+    """The names of a value in signatures; its own name where it has none."""
+    return [alias for alias, value in graph.aliases.items() if value == name] or [name]
+
+
+def _signature_values(graph: Graph) -> set[str]:
+    """The arguments and results of signatures: each has an alias, and the same behind the name of the signature."""
+    return {
+        value for alias, value in graph.aliases.items() if "." in alias and alias.rpartition(".")[2] in graph.aliases
+    }
 
 
 def _pair_by_node(old: Graph, new: Graph) -> Iterator[ValuePair]:

@@ -150,6 +150,11 @@ def declaration_source(name: str) -> Source:
     return Source(name, f"the file declares {name}", assumed=True)
 
 
+def is_declaration(source: Source) -> bool:
+    """Whether a constraint is from the declaration of a value, whose name may be that of a node, too."""
+    return source == declaration_source(source.node)
+
+
 def declared_size(store: ShapeStore, declared: int | str | None) -> DimSize | None:
     """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary.
 

@@ -25,7 +25,7 @@ from shapeinf.engine.diagnostics import violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.propagate import run
-from shapeinf.engine.requested_inputs import contradicted_requests
+from shapeinf.engine.requested_inputs import contradicted_requests, require_stated_sizes
 from shapeinf.engine.schema_violations import first_schema_violation
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError, UnknownOperatorError
 from shapeinf.expr import Dimension, Scope, quote_name
@@ -35,7 +35,7 @@ from shapeinf.inputs.named_dims import HINTS, Dim
 from shapeinf.inputs.node_sizes import NodeSizes
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
-from shapeinf.inputs.spec import parse_shape_spec
+from shapeinf.inputs.spec import DECLARED, keeps_declared, parse_shape_spec
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, SizePolicy, TensorType, Type
 from shapeinf.solver.budget import Budget
 
@@ -267,6 +267,8 @@ class Session:
             value = reader.read_declared(declaration, reader.user_name(name))
         for spec in specs:
             value = reader.read_spec(spec, value, name)
+        if specs and declaration is not None and self.compiled.graph.strict_inputs:
+            require_stated_sizes(reader, declaration, value, name)
         return value
 
     def _specs(self, name: str) -> tuple[list[SpecLike], list[SpecLike]]:
@@ -455,7 +457,9 @@ def nodes_behind(compiled: CompiledGraph, rows: Iterable[int]) -> set[int]:
 def _is_full_shape(spec: SpecLike) -> bool:
     """Whether a spec is a full shape, not a change of single axes."""
     if isinstance(spec, str):
-        return parse_shape_spec(spec, Scope()).dims is not None
+        return parse_shape_spec(spec, Scope()).is_full
+    if isinstance(spec, (list, tuple)) and any(map(keeps_declared, spec)):
+        return False
     return spec is not None and not isinstance(spec, Mapping)
 
 
@@ -464,7 +468,8 @@ def _replaces_all_axes(spec: SpecLike) -> bool:
     if isinstance(spec, str):
         return _is_full_shape(spec)
     plain = isinstance(spec, (list, tuple)) and all(d is None or type(d) in (int, str, Dim) for d in spec)
-    return plain and not any(isinstance(d, str) and d.strip().removeprefix("Dim.") in HINTS for d in spec or ())
+    needs = (*HINTS, *DECLARED)
+    return plain and not any(isinstance(d, str) and d.strip().removeprefix("Dim.") in needs for d in spec or ())
 
 
 def _notes(compiled: CompiledGraph, notes: Iterable[Diagnostic], reader: InputReader) -> tuple[Diagnostic, ...]:

@@ -32,6 +32,7 @@ class GraphDigest:
         constants = {name: self._constant(graph, name) for name in graph.constants}
         parts: Iterable[object] = (
             *(graph.dialect, graph.opsets, graph.inputs, graph.outputs, graph.traced, graph.cyclic, graph.lenient),
+            graph.strict_inputs,
             {name: declared for name, declared in graph.declared.items() if name in graph.inputs},
             *(constants, graph.functions, graph.defaults, graph.aliases, graph.assumptions, graph.invalid_types),
             sorted(self._node(node) for node in graph.nodes),

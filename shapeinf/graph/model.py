@@ -70,6 +70,7 @@ class Graph:
         traced: whether the declared types of node outputs are those of a run, which hold for its sizes of inputs only.
         cyclic: whether cycles are intended, as loops with back edges are.
         external: whether the contents of a constant are in another file.
+        strict_inputs: whether a size of an input that the file states as a number must not be replaced by another one.
         lenient: whether its runtime runs nodes that do not conform to the definitions of their operators, as
             TensorFlow.js does.
         assumptions: relations of dims that the file asserts, such as `S >= 4`.
@@ -103,6 +104,7 @@ class Graph:
     cyclic: bool = False
     external: bool = False
     lenient: bool = False
+    strict_inputs: bool = False
     format: str = ""
     assumptions: list[str] = Factory(list)
     stored_contract: str = ""

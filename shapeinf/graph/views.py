@@ -37,6 +37,7 @@ def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
         declared=dict(graph.declared),
         cyclic=graph.cyclic,
         traced=graph.traced,
+        strict_inputs=graph.strict_inputs,
         graph=graph,
     )
     keys = _keys(graph)
@@ -91,6 +92,7 @@ def read_networkx(view: nx.DiGraph[Any]) -> dict[str, Any]:
         constants=dict(data.get("constants", {})),
         cyclic=bool(data.get("cyclic", False)),
         traced=bool(data.get("traced", False)),
+        strict_inputs=bool(data.get("strict_inputs", False)),
         model=getattr(data.get("graph"), "model", None),
     )
 

@@ -18,7 +18,16 @@ from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.dim_names import DimNames, first_aliases
 from shapeinf.inputs.named_dims import HINTS, Dim, DimBounds, DimText, recognize_dim
-from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs, unquote_name
+from shapeinf.inputs.spec import (
+    Declared,
+    DimRange,
+    is_rest,
+    parse_axis,
+    parse_dim_range,
+    parse_shape_spec,
+    split_specs,
+    unquote_name,
+)
 from shapeinf.lattice import (
     HandleType,
     MapType,
@@ -150,7 +159,7 @@ class InputReader:
             parsed = parse_shape_spec(spec, self.store.scope, self.store.policy.min_dim)
             if parsed.name is not None and self.aliases.get(parsed.name, parsed.name) != name:
                 raise ShapeInferenceError(f"the shape of input {label} is specified as that of {parsed.name}: {spec!r}")
-            shape = known if parsed.dims is None else self._read_shape(parsed.dims, label)
+            shape = known if parsed.dims is None else self._read_shape(parsed.dims, label, known)
             return TensorType(parsed.dtype or dtype, shape)
         if isinstance(spec, Mapping):
             return TensorType(dtype, self._change_axes(spec, known, label))
@@ -159,9 +168,13 @@ class InputReader:
             raise ShapeInferenceError(f"{spec!r} is not a shape of input {label}: use a text, a list or {{axis: size}}")
         return TensorType(dtype, self._read_shape(tuple(values), label, known))
 
-    def _read_shape(self, values: Sequence[object], label: str, known: Shape | None = None) -> Shape:
-        """A full shape, which replaces the one before (`known`)."""
-        old = [None] * len(values) if known is None or known.dims is None else list(known.dims)
+    def _read_shape(self, values: Sequence[object], label: str, known: Shape) -> Shape:
+        """A shape that replaces the one before (`known`), of which `_` and a last `...` keep an axis and the rest."""
+        old: list[DimSize | None] = list(known.dims or ())
+        if values and is_rest(values[-1]):
+            if known.dims is None or len(values) > len(old) + 1:
+                raise ShapeInferenceError(f"input {label}: '...' needs as many declared axes before it: {known}")
+            values = [*values[:-1], *old[len(values) - 1 :]]
         old = old if len(old) == len(values) else [None] * len(values)
         pairs = enumerate(zip(values, old, strict=True))
         return Shape(tuple(self._read_dim(value, self.axis_name(label, i), declared) for i, (value, declared) in pairs))
@@ -185,6 +198,8 @@ class InputReader:
         scope = self.store.scope
         if isinstance(value, str):
             return self._read_text(value, label, declared)
+        if isinstance(value, Declared) or value is ...:
+            return self._read_unchanged(value, label, declared)
         if value is None:
             return self.new_axis(label)
         if isinstance(value, Dimension):
@@ -246,7 +261,16 @@ class InputReader:
         if hint in HINTS and not self.store.scope.has(text):
             return self._read_bounds(DimBounds(None, None, hint), label, declared)  # type: ignore[arg-type]
         dim = parse_axis(text, self.store.scope, self.store.policy.min_dim)
-        return self._read_dim(dim, label, declared) if isinstance(dim, DimRange) or dim is None else dim
+        return dim if isinstance(dim, (int, Dimension)) else self._read_dim(dim, label, declared)
+
+    @staticmethod
+    def _read_unchanged(value: object, label: str, declared: DimSize | None) -> DimSize:
+        """The declared size for `_`; `...` is no size of one axis."""
+        if value is not Declared.AXIS:
+            raise ShapeInferenceError(f"{label}: '...' is the last element of a shape, for all axes that follow")
+        if declared is None:
+            raise ShapeInferenceError(f"{label}: '_' is the declared size, and the input has no declared axis here")
+        return declared
 
     def _read_range(self, bounds: DimRange, label: str) -> DimSize:
         if bounds.name is not None:

@@ -1,8 +1,10 @@
 """The grammar of shapes, ranges and bindings of dims that users write.
 
     spec   := [NAME (":" | "=")] [dtype ":"] shape        # also NAME[shape]
-    shape  := "..." | ["[" | "("] dim (("," | "x") dim)* ["]" | ")"] [dtype]
-    dim    := INT | "?" | "-1" | "None" | LO".."HI | LO".." | ".."HI | LO"~"HI | expression | NAME"="LO".."HI
+    shape  := "..." | ["[" | "("] dim (("," | "x") dim)* ["," "..."] ["]" | ")"] [dtype]
+    dim    := INT | "?" | "-1" | "None" | "_" | LO".."HI | LO".." | ".."HI | LO"~"HI | expression | NAME"="LO".."HI
+
+`_` is the declared size of its axis, and `...` those of the axes that follow, as in jax's `symbolic_shape`.
 
 `x` separates dims only if there is no comma, every piece is an int, `?` or a word that begins with a letter, and one
 piece is a number or `?`, or all are single letters: `1x3xHxW` and `hxw` are shapes, `context` and `max_len` are names.
@@ -11,6 +13,7 @@ A name with blanks, commas or brackets is written in backquotes. A text that is 
 
 from __future__ import annotations
 
+import enum
 import re
 
 import attrs
@@ -28,6 +31,17 @@ _TIMES_PIECE = re.compile(r"-?\d+|\?|[A-Za-z]\w*")
 _NEXT_SPEC = re.compile(r"[^\s,;:=\[\]()`]+(?:::?[^\s,;:=\[\]()`]+)*(?=[:\[])|`(?:[^`]|``)+`(?=[:=\[])")
 
 
+class Declared(enum.Enum):
+    """What a spec takes from the declared shape: the size of an axis, or those of all axes that follow."""
+
+    AXIS = "_"
+    REST = "..."
+
+
+DECLARED = frozenset(part.value for part in Declared)
+"""The texts of what a spec takes from the declared shape."""
+
+
 @attrs.frozen
 class DimRange:
     """Bounds of a dim, None for no bound; `name` is None for a range without a name."""
@@ -43,7 +57,12 @@ class InputSpec:
 
     name: str | None
     dtype: str | None
-    dims: tuple[DimSize | DimRange | None, ...] | None
+    dims: tuple[DimSize | DimRange | Declared | None, ...] | None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is a shape that takes nothing from the declared one."""
+        return self.dims is not None and not any(isinstance(dim, Declared) for dim in self.dims)
 
 
 def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
@@ -58,8 +77,8 @@ def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
     return _SpecReader(text, scope, lo).read()
 
 
-def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> DimSize | DimRange | None:
-    """Parse one dim of a shape; None for an unknown size. Raises SpecError.
+def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> DimSize | DimRange | Declared | None:
+    """Parse one dim of a shape, or `...` for all that follow; None for an unknown size. Raises SpecError.
 
     >>> parse_axis("1..8", Scope()), parse_axis("2*seq + 1", Scope())
     (DimRange(lo=1, hi=8, name=None), 2*seq + 1)
@@ -81,6 +100,16 @@ def split_specs(text: str) -> list[str]:
     ends = [*starts[1:], len(text)]
     pieces = [text[a:b].strip(" \t\n,;") for a, b in zip(starts, ends, strict=True)]
     return [piece for piece in pieces if piece]
+
+
+def is_rest(value: object) -> bool:
+    """Whether an element of a shape stands for the declared sizes of all axes that follow."""
+    return value is ... or value is Declared.REST or (isinstance(value, str) and value.strip() == Declared.REST.value)
+
+
+def keeps_declared(value: object) -> bool:
+    """Whether an element of a shape stands for declared sizes: `_`, or `...`."""
+    return value is ... or (isinstance(value, str) and value.strip() in DECLARED)
 
 
 class _SpecReader:
@@ -106,7 +135,10 @@ class _SpecReader:
             trailing = _DTYPES[self.text[slice(*pieces.pop())].strip()]
         if not pieces and not bracketed:
             raise self._error(begin, "a shape such as [1, 3, 224]")
-        return InputSpec(name, trailing or dtype, tuple(self.dim(*piece) for piece in pieces))
+        dims = tuple(self.dim(*piece) for piece in pieces)
+        if Declared.REST in dims[:-1]:
+            raise self._error(pieces[dims.index(Declared.REST)][0], "a dim: '...' is the last one")
+        return InputSpec(name, trailing or dtype, dims)
 
     def _error(self, position: int, expected: str) -> SpecError:
         return SpecError(self.text, position, expected)
@@ -161,17 +193,15 @@ class _SpecReader:
             raise self._error(end + 1, single if several else "an element type such as f32, or nothing,")
         return start + 1, end, True, _DTYPES.get(rest)
 
-    def dim(self, begin: int, end: int) -> DimSize | DimRange | None:
+    def dim(self, begin: int, end: int) -> DimSize | DimRange | Declared | None:
         """The dim of text[begin:end]."""
         begin, piece = min(_skip_blanks(self.text, begin), end), self.text[begin:end].strip()
         if piece in ("?", "-1", "None"):
             return None
         if not piece:
             raise self._error(begin, "a dim (a size, a name, ?, LO..HI or an expression)")
-        if piece == "...":
-            raise self._error(begin, "a dim: '...' stands alone")
-        if piece == "_":
-            raise self._error(begin, "a dim: ? for an unknown size ('_' is not a name)")
+        if piece in DECLARED:
+            return Declared(piece)
         if _RANGE.fullmatch(piece):
             return _range(self.text, begin, piece)
         named = _NAMED_RANGE.fullmatch(piece)

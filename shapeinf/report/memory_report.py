@@ -63,7 +63,8 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
         yield f"excluded     {NOT_COUNTED}"
     if summary.limit is not None:
         verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
-        yield f"limit        {exact_bytes(summary.limit)}: the peak {verdict}"
+        part = "peak" if summary.arena is None else "arena"
+        yield f"limit        {exact_bytes(summary.limit)}: the {part} {verdict}"
 
 
 def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[str]:

@@ -67,7 +67,7 @@ class MemorySummary:
         if self.run is not None:
             return self.run.bytes
         if self.arena is not None:
-            return self.arena.bytes
+            return self.arena.at_most if self.arena.bytes is None else self.arena.bytes
         return self.peak.bytes if isinstance(self.peak, PeakAt) else self.peak.value
 
     @property
@@ -82,7 +82,7 @@ class MemorySummary:
         unsized = any(buffer.role in ("weight", "input") for buffer in self.bound.unsized)
         at_most = isinstance(self.peak, PeakBound) or self.peak.at_most
         if self.arena is not None and counts_inputs:
-            at_most = False  # a program has the same arena at all sizes
+            at_most = self.arena.bytes is None  # else the arena is that of these sizes, or of all
         return Total(peak, weights, inputs, self.peak.at_least or unsized, at_most)
 
     def _upper_bound(self, role: Role, amount: DimSize) -> int | None:

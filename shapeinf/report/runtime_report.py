@@ -12,10 +12,12 @@ from shapeinf.memory.planning import Unplaced
 from shapeinf.memory.runtimes.onnxruntime.session_memory import RunAt, SessionMemory
 from shapeinf.memory.runtimes.planned_arena import PlannedArena
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
-from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify
+from shapeinf.texts import exact_bytes, format_bytes, format_count, qualify, shorten_end
 
 MAX_KERNELS = 4
 """Limit on the listed kernels of one cause; the JSON has all."""
+MAX_FORMULA = 400
+"""Limit on the characters of a printed formula; the JSON has all of it."""
 
 
 @attrs.frozen
@@ -45,6 +47,7 @@ class RuntimeRecord:
         held: what a session holds after it is created: initializers and packed weights.
         block: the block in which later runs of the same shapes place their buffers; None without one.
         later: the peak of a later run; a bound as that of the first run is (`at_least`, `at_most`).
+        first_with_blocks: the peak of a first run in which trips of loops have blocks, as in a later run.
         first_regions: the regions that the arena takes from the system in a first run; None without an arena.
         later_regions: those that it takes in the next run.
     """
@@ -58,8 +61,27 @@ class RuntimeRecord:
     held: int | None = None
     block: int | None = None
     later: int | None = None
+    first_with_blocks: int | None = None
     first_regions: tuple[int, ...] | None = None
     later_regions: tuple[int, ...] | None = None
+
+
+@attrs.frozen
+class ArenaFormulaRecord:
+    """A formula of an arena, in the dims of inputs.
+
+    Args:
+        sizes: the sizes of a dim that it holds for, as text; empty for all sizes.
+        formula: the bytes.
+    """
+
+    sizes: str
+    formula: str
+
+    def __str__(self) -> str:
+        """`192*n bytes for n >= 4`."""
+        sizes = f" for {self.sizes}" if self.sizes else ""
+        return f"{shorten_end(self.formula, MAX_FORMULA)} bytes{sizes}"
 
 
 @attrs.frozen
@@ -77,6 +99,10 @@ class ArenaRecord:
         at_bounds: whether the arena is that of the largest sizes.
         parts: what the runtime takes besides, or parts of the arena, by name.
         unknown_temporaries: the kernels whose temporaries are not counted.
+        formulas: the arena at other sizes than those of a run; none where it depends on nothing else.
+        formula_part: the part of the arena that these have the bytes of.
+        no_formula: why other sizes have none.
+        at_most: the largest arena over all sizes, where it has no bytes; None where it is not known.
     """
 
     runtime: str
@@ -89,6 +115,10 @@ class ArenaRecord:
     at_bounds: bool = True
     parts: Mapping[str, int] = attrs.Factory(dict)
     unknown_temporaries: tuple[UnknownTemporaries, ...] = ()
+    formulas: tuple[ArenaFormulaRecord, ...] = ()
+    formula_part: str = ""
+    no_formula: str = ""
+    at_most: int | None = None
 
 
 def arena_record(memory: PlannedArena, sizes: Mapping[str, int]) -> ArenaRecord:
@@ -104,6 +134,7 @@ def arena_record(memory: PlannedArena, sizes: Mapping[str, int]) -> ArenaRecord:
         size = memory.arena_bytes(plan.arena, parts)
     except MissingSizeError as error:
         unbounded = error.names
+    formula = memory.formula({} if size is not None else sizes) if memory.labels and not memory.at_bounds else None
     return ArenaRecord(
         memory.name,
         memory.planner,
@@ -115,6 +146,10 @@ def arena_record(memory: PlannedArena, sizes: Mapping[str, int]) -> ArenaRecord:
         memory.at_bounds,
         parts,
         unknown,
+        () if formula is None else tuple([ArenaFormulaRecord(*texts) for texts in formula.texts()]),
+        memory.formula_part,
+        "" if formula is None else formula.reason,
+        None if formula is None or size is not None or memory.formula_part != "arena" else formula.bound(),
     )
 
 
@@ -124,6 +159,8 @@ def arena_lines(arena: ArenaRecord) -> Iterator[str]:
         dims = ", ".join(arena.unbounded)
         if arena.at_bounds:
             yield f"arena        no bound: specify upper bounds of {dims} with --dim, or sizes with --bind"
+        elif arena.at_most is not None:
+            yield f"arena        at most {exact_bytes(arena.at_most)} for all sizes, by {arena.planner}"
         else:
             yield f"arena        depends on sizes: specify {dims} with --bind"
     else:
@@ -131,6 +168,10 @@ def arena_lines(arena: ArenaRecord) -> Iterator[str]:
         where = " at upper bounds" if arena.at_bounds else ""
         yield f"arena        {size} by {arena.planner}{where}, at multiples of {arena.alignment}"
     yield from (f"             {exact_bytes(size)} {name}" for name, size in arena.parts.items())
+    for record in arena.formulas:
+        yield f"  {arena.formula_part:<9}  {record}"
+    if arena.no_formula:
+        yield f"  no formula{' at other sizes' if arena.formulas else ''}: {arena.no_formula}"
     yield from (
         f"not known    the temporaries of {kernel.node}: {kernel.cause}" for kernel in arena.unknown_temporaries
     )
@@ -152,6 +193,7 @@ def runtime_record(memory: SessionMemory, run: RunAt | None) -> RuntimeRecord:
         run.held,
         run.block,
         run.later,
+        run.first_with_blocks,
         run.first_regions,
         run.later_regions,
     )
@@ -165,9 +207,14 @@ def note_of(buffer: Buffer, run: RunAt) -> str:
 def runtime_lines(memory: SessionMemory, run: RunAt | None) -> Iterator[str]:
     """The lines on runs after the first one, the arena, what the session holds, and what is not known."""
     if run is not None:
+        if run.first_with_blocks > run.first.bytes:
+            most = qualify(exact_bytes(run.first_with_blocks), run.first.at_least, run.first.at_most)
+            yield f"first run    {most}: with a memory pattern, trips of a loop after the first one have a block"
         if run.block is not None:
             later = qualify(exact_bytes(run.later), run.first.at_least, run.first.at_most)
-            yield f"later runs   {later}: a block of {format_bytes(run.block)}, outputs, temporaries"
+            blocks = [f"a block of {format_bytes(run.block)}"] if run.block else []
+            blocks += ["blocks of bodies"] if memory.has_blocks_of_bodies else []
+            yield f"later runs   {later}: {', '.join([*blocks, 'outputs', 'temporaries'])}"
         if run.first_regions is not None:
             more = f", then {_sum(run.later_regions)}" if run.later_regions else ""
             regions = qualify(f"{_sum(run.first_regions)}{more}", run.first.at_least, run.first.at_most)

@@ -162,7 +162,7 @@ def summarize(
     graph, sizes = result.graph, dict(sizes or {})
     inner, known = list(inner_graphs(graph)), FORMATS.format_of(graph)
     cost, memory = result.cost(work=work), result.memory(work=work)
-    uncounted = Counter(item.op for item in cost.uncounted if not item.amount)
+    uncounted = Counter(item.op for item in cost.uncounted if item.amount != "bytes")
     weights, unsized = memory.weights, bound_note(any(buffer.role == "weight" for buffer in memory.unsized), False)
     report = build_report(result, TensorQuery(inputs=True, outputs=True, contents=True))
     severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)

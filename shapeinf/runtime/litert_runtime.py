@@ -64,6 +64,7 @@ class LiteRtModel:
         self.timeout = timeout
         names: Mapping[tuple[int, int], str] = graph.model.names
         self._indices = {name: index for (subgraph, index), name in names.items() if subgraph == 0}
+        self._indices.update(zip(graph.inputs, graph.model.inputs, strict=True))  # nodes may write inputs
         self._observed: tuple[Any, dict[str, Any]] | None = None
 
     def load(self) -> None:

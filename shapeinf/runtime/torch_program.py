@@ -18,6 +18,9 @@ from shapeinf.runtime.protocol import Buffer, Observation, Refusal, StoppedRun, 
 from shapeinf.runtime.torch_values import item_observations, to_tensor
 
 _JSON_ALONE = "the JSON of a program has no weights: pass the file that torch.export.save writes, or the program itself"
+_NO_WEIGHTS = (
+    "the file has no weights, and torch runs no program without them: pass the file that torch.export.save writes"
+)
 
 
 class TorchProgram:
@@ -30,6 +33,8 @@ class TorchProgram:
         """
         if not isinstance(graph.model, ExportedModel) or graph.model.is_json:
             raise ModelError(_JSON_ALONE, node=graph.source)
+        if graph.model.lacks_weights:
+            raise ModelError(_NO_WEIGHTS, node=graph.source)
         self.package = package
         self.graph = graph
         self.timeout = timeout

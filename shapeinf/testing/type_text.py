@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.errors import SpecError
 from shapeinf.expr import Dimension, DimSize, Scope
-from shapeinf.inputs.spec import DimRange, parse_shape_spec
+from shapeinf.inputs.spec import Declared, DimRange, parse_shape_spec
 
 _TYPE = re.compile(r"\s*([A-Za-z]\w*|\?)?\s*(?:(\[.*\])|\?)?\s*", re.DOTALL)
 
@@ -42,4 +42,8 @@ def parse_type(text: str, scope: Scope, lo: int = 1) -> TypeText:
     dtype = None if match[1] in (None, "?") else match[1]
     if match[2] is None:
         return TypeText(dtype, None)
-    return TypeText(dtype, parse_shape_spec(match[2], scope, lo).dims)
+    dims = parse_shape_spec(match[2], scope, lo).dims
+    declared = next((dim for dim in dims or () if isinstance(dim, Declared)), None)
+    if declared is not None:
+        raise SpecError(text, text.find(declared.value), "a dim: no shape is declared here, use ? for any size")
+    return TypeText(dtype, dims)  # type: ignore[arg-type]

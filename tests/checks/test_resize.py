@@ -20,6 +20,7 @@ from tests.formats.tflite.files import (
     Subgraph,
     Table,
     Tensor,
+    doubled,
     file,
     ints,
     options,
@@ -37,8 +38,7 @@ def at_axis(listed: Sequence[Diagnostic], axis: int) -> list[tuple[str, str, str
 
 def reshaping(target: Sequence[int], dims: Sequence[int] = (1, 4, 4), out: Sequence[int] = (1, 16)) -> Subgraph:
     """ADD, then RESHAPE by a constant."""
-    tensors = [Tensor("x", dims), Tensor("sum", dims), Tensor("target", [len(target)], "int32", data=ints(*target))]
-    return Subgraph([*tensors, Tensor("y", out)], [0], [3], [Node(ADD, [0, 0], [1]), Node(RESHAPE, [1, 2], [3])])
+    return doubled(target, Tensor("x", dims), out)
 
 
 def test_a_constant_with_the_batch_blocks_it() -> None:

@@ -194,7 +194,8 @@ def test_damaged_documents_are_results_or_errors_of_ours(count):
 
 FLAT = "version 1.0;\nextension KHR_enable_operator_expressions;\ngraph g( x ) -> ( y )\n{\n"
 FLAT += "    x = external(shape = [2, 3]);\n"
-DEEP = 100_000
+DEEP = 20_000
+"""More levels than a recursive reader has in its stack."""
 
 
 @pytest.mark.parametrize(

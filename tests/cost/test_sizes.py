@@ -120,3 +120,17 @@ def test_an_expression_counts_its_broadcast(left, right):
     cost = infer_shapes(NETWORK).cost()
     at = cost.at({"a.shape[0]": 3, "a.shape[2]": left, "b.shape[1]": right})
     assert at.total.operations == 3 * 5 * 7
+
+
+def test_what_is_known_of_a_node_is_counted() -> None:
+    """A branch multiplies a matrix of unknown rows: the other branch is a lower bound of the maximum of both."""
+    weights = ", ".join(["1"] * 64)
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[n, 16] x, int64[2] times, bool p) => (float[a, b] y) <float[16, 4] w = {{{weights}}}> {{
+          y = If(p) <then_branch = t () => (float[n, 4] r) {{ r = MatMul(x, w) }},
+            else_branch = e () => (float[c, 4] q) {{ z = Tile(x, times) q = MatMul(z, w) }}>
+        }}"""
+    at = infer_shapes(onnx.parser.parse_model(text)).cost().at(n=8)
+    assert (at.total.macs, at.total.parameters, at.at_least) == (8 * 16 * 4, 64, True)
+    (item,) = at.uncounted
+    assert item.amount == "rest" and "has no upper bound" in item.reason

@@ -35,9 +35,9 @@ def test_the_corners_of_a_profile() -> None:
     ("proto", "dims", "illegal", "nearest"),
     [
         (DECODER, {"batch": "1..8", "seq": "1..1024"}, "at seq = 513: seq <= 512", "batch=1..8, seq=1..512"),
-        (skip_model(), {"H": "3..9"}, "at H = 3: H % 2 == 0", "H=6"),
+        (skip_model(), {"H": "4..5"}, "at H = 5: H <= 4", "H=4"),
         (reshape_model(4, 2, 3), {"batch": "1..8"}, "at batch = 1: batch == 4", "batch=4"),
-        (join_model("Add", "n", "m"), {"n": "2..3", "m": "2..3"}, "at n = 2, m = 3", "n=2, m=2"),
+        (join_model("Add", "n", "m"), {"n": "2..3", "m": "3..4"}, "at m = 4: m == 3", "n=3, m=3"),
     ],
 )
 def test_illegal_sizes_and_the_nearest_ranges(proto: Any, dims: dict[str, Any], illegal: str, nearest: str) -> None:
@@ -48,6 +48,39 @@ def test_illegal_sizes_and_the_nearest_ranges(proto: Any, dims: dict[str, Any], 
     ranges = dict(part.split("=") for part in nearest.split(", ") if part)
     made = make_profile(proto, {**dims, **ranges})
     assert findings(proto, made) == []
+
+
+@pytest.mark.parametrize(
+    ("proto", "dims", "opt", "sizes", "equation"),
+    [
+        (skip_model(), {"H": "3..9"}, {}, ["H = 4..8, opt 6 (the middle)"], "H % 2 == 0"),
+        (skip_model(), {"H": "3..12"}, {"H": 4}, ["H = 4..12, opt 4"], "H % 2 == 0"),
+        (skip_model(), {"H": "3..11"}, {}, ["H = 4..10, opt 8 (near the middle)"], "H % 2 == 0"),
+        (
+            *(join_model("Add", "n", "m"), {"n": "3..6", "m": "3..6"}, {"m": 5}),
+            *(["n = 3..6, opt 5 (near the middle)", "m = 3..6, opt 5"], "m == n"),
+        ),
+    ],
+)
+def test_corners_are_solutions_of_equations(
+    proto: Any, dims: dict[str, Any], opt: dict[str, int], sizes: list[str], equation: str
+) -> None:
+    """The checks find no error at the sizes that the profile states, and none at a solution between them."""
+    made = make_profile(proto, dims, opt)
+    assert [str(dim) for dim in made.dims] == sizes and findings(proto, made) == []
+    (note,) = made.notes
+    assert (note.code, note.severity) == ("C154", "warning") and equation in note.message
+
+
+def test_the_ranges_of_a_possible_profile_are_named() -> None:
+    with pytest.raises(BindError, match=r"a profile of n=3\.\.6, m=3\.\.6 is possible"):
+        make_profile(join_model("Add", "n", "m"), {"n": "2..6", "m": "3..9"})
+
+
+def test_a_size_to_optimize_for_that_an_equation_excludes() -> None:
+    with pytest.raises(BindError, match="opt H=5") as caught:
+        make_profile(skip_model(), {"H": "3..9"}, {"H": 5})
+    assert "H % 2 == 0" in str(caught.value) and "opt H=6 is legal" in str(caught.value)
 
 
 def test_sizes_without_a_legal_range() -> None:

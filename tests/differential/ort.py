@@ -20,7 +20,7 @@ from tests.differential.cases import KNOWN, Case, Variant, create_binding, creat
 from tests.differential.draws import Draw
 from tests.differential.observed import agrees, observed_sizes
 
-FEW, MANY = 25, 1500
+FEW, MANY = 12, 1500
 
 sizes = pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
 
 ROOT = Path(__file__).parents[2]
-FEW = 60
+FEW = 30
 MANY = int(os.environ.get("SHAPEINF_RANDOM_GRAPHS", "6000"))
 MOST_YES = 0.01
 """The share of sizes rejected by onnxruntime that the contract may accept without reservation."""

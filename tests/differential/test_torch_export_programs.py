@@ -1,6 +1,6 @@
 """Generated programs of torch.export: runs of torch must not contradict inference or the contract.
 
-`SHAPEINF_TORCH_PROGRAMS` is how many programs are drawn.
+`SHAPEINF_TORCH_PROGRAMS` is how many programs are drawn, or a range of their seeds: `200:400`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from tests.differential.torch_export.case import REGISTRY, Case, Counts, problem
 from tests.differential.torch_export.record import read
 from tests.formats.torch_export.programs import graph, node, number, program, tensor
 
-SEEDS = range(int(os.environ.get("SHAPEINF_TORCH_PROGRAMS", "1000")))
+_FIRST, _, _END = f":{os.environ.get('SHAPEINF_TORCH_PROGRAMS', '1000')}".rpartition(":")
+SEEDS = range(int(_FIRST.removeprefix(":") or 0), int(_END))
 
 
 def check(cases: Iterable[Case]) -> Counts:

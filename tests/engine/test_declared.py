@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -285,3 +286,22 @@ def test_declarations_of_a_functions_values():
 def test_an_input_of_declared_size_0_has_size_0():
     result = infer_shapes(model([relu()], [0, "N", 2], []))
     assert shapes(result, "x", "y") == ["float32[0, N, 2]", "float32[0, N, 2]"]
+
+
+def test_a_saved_model_has_the_contract_of_its_source(tmp_path):
+    """The names that a file has for sizes that depend on data require nothing, also where a node has that name."""
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[2, 3, 4] x, bool c) => (float[?, ?, ?] y, int64[?, ?] z) {
+            y = If (c) <then_branch: graph = t () => (float[?, ?, ?] yt) {
+                repeats = Constant <value: tensor = int64[3] {1, 2, 1}> ()
+                yt = Tile (x, repeats)
+            }, else_branch: graph = e () => (float[?, ?, ?] ye) { ye = Relu (x) }>
+            z = NonZero(x)
+        }""")
+    result = infer_shapes(model)
+    for _ in range(2):
+        result.save(tmp_path / "saved.onnx")
+        result = infer_shapes(tmp_path / "saved.onnx")
+        assert shapes(result, "y", "z") == ["float32[2, y_0_1, 4]", "int64[3, z_count]"]
+        assert result.contract.preconditions == ()

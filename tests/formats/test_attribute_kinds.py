@@ -67,7 +67,7 @@ def model_of(node, since, rank):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid(node.domain, since)], ir_version=8)
 
 
-SHARES = [0.1, pytest.param(1, marks=pytest.mark.slow)]
+SHARES = [0.04, pytest.param(1, marks=pytest.mark.slow)]
 """Of all cases, those that run."""
 
 

@@ -121,7 +121,7 @@ def test_objects_that_are_no_size(options, message):
         infer_shapes(IMAGE, **options)
 
 
-@pytest.mark.parametrize("text", ["_", "b^2", "'n'", "n..5"])
+@pytest.mark.parametrize("text", ["b^2", "'n'", "n..5"])
 def test_a_text_that_is_no_axis(text):
     with pytest.raises(SpecError):
         infer_shapes(IMAGE, inputs={"x": {0: text}})
@@ -164,6 +164,33 @@ def test_none_leaves_an_input_as_declared():
 def test_shapes_that_go_to_no_input(inputs):
     with pytest.raises((ShapeInferenceError, SpecError)):
         shape(PAIR, inputs=inputs)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("_, 3, _, 8", "[batch, 3, H, 8]"),
+        ("2, ...", "[2, 3, H, W]"),
+        ("x:[_, ...]", "[batch, 3, H, W]"),
+        (["_", None, ...], "[batch, x.shape[1], H, W]"),
+        ([2, 3, 4, 5, "..."], "[2, 3, 4, 5]"),
+        ({2: "_", 3: 8}, "[batch, 3, H, 8]"),
+    ],
+)
+def test_declared_axes_stay(spec, expected):
+    """As in jax's `symbolic_shape`, with the declared shape as `like`."""
+    assert shape(IMAGE, inputs={"x": spec}) == expected
+
+
+@pytest.mark.parametrize("spec", ["_, 3", "1, 2, 3, 4, 5, ...", [..., 3], {0: ...}, {0: "..."}])
+def test_axes_that_are_not_declared_do_not_stay(spec):
+    with pytest.raises(ShapeInferenceError, match=r"'_' is the declared|'\.\.\.' needs|'\.\.\.' is the last"):
+        infer_shapes(IMAGE, inputs={"x": spec})
+
+
+def test_an_update_keeps_axes_of_the_shape_before_it():
+    result = infer_shapes(IMAGE, inputs={"x": [2, 3, 4, 5]})
+    assert str(result.update(inputs={"x": "_, 3, 7, ..."}).tensors["y"].shape) == "[2, 3, 7, 5]"
 
 
 # -- expressions of other tools

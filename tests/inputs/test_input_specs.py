@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shapeinf.errors import SpecError
 from shapeinf.expr import Dimension, Scope
 from shapeinf.inputs.spec import (
+    Declared,
     DimRange,
     InputSpec,
     parse_bindings,
@@ -69,6 +70,7 @@ READ = [
     ("trtexec, quoted name", "'in:0':1x3", "in:0", None, [1, 3]),
     ("jax.export, functions", "floordiv(b, 2), mod(b, 8), max(b, 4)", None, None, ["b//2", "b % 8", "max(b, 4)"]),
     ("ATC, no upper bound", "8~-1,3", None, None, ["8..", 3]),
+    ("jax.export, declared axes", "_, b, ...", None, None, [Declared.AXIS, "b", Declared.REST]),
     ("OpenVINO, no brackets", "1..10,?,224", None, None, ["1..10", None, 224]),
     ("tract, names", "N,S,128,f32", None, "float32", ["N", "S", 128]),
     ("polygraphy, scalar input", "b:[1]", "b", None, [1]),
@@ -91,7 +93,7 @@ REFUSED = [
     ("[1,2", 4, "']'"),
     ("1,2]", 3, "operator"),
     ("1,,2", 2, "a dim"),
-    ("[1,...]", 3, "stands alone"),
+    ("[1,...,2]", 3, "is the last"),
     ("[1,..,2]", 3, "LO..HI"),
     ("[8..1]", 1, "not empty"),
     ("[N=foo]", 3, "LO..HI"),
@@ -107,8 +109,6 @@ REFUSED = [
     ("b**n", 3, "an exponent"),
     ("b/n", 1, "'//'"),
     ("[1.5]", 1, "without rest"),
-    ("_, b", 0, "?"),  # jax
-    ("b, ...", 3, "stands alone"),  # jax
     ("H/2", 1, "'//'"),
     ("['batch', 3]", 1, "without quotes"),  # polygraphy
     ("x:[1,3]{f32}", 7, "element type"),  # ovc

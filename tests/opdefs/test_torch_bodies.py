@@ -46,7 +46,18 @@ def _cast(x: Any) -> Any:
     return y, z
 
 
-@pytest.mark.parametrize("function", [_mapped, _without_gradients, _strict, _hinted, _cast])
+def _cast_both_ways(x: Any) -> Any:
+    """Functions that take their floats in float32, in the lower type, or as they are."""
+    functional = torch.nn.functional
+    pad = functional.pad
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = x @ x.mT
+        listed = [functional.mse_loss(y, y), pad(y, (1, 1), "reflect"), pad(y, (1, 1)), y.prod(1), y.softmax(1)]
+        summed, outer = torch.einsum("bij,bik->bjk", x, x), torch.einsum("bi,bj->bij", x[0], x[1])
+    return (*listed, summed, outer)
+
+
+@pytest.mark.parametrize("function", [_mapped, _without_gradients, _strict, _hinted, _cast, _cast_both_ways])
 def test_a_program_has_the_types_of_a_run(function: Callable[[Any], Any]) -> None:
     class Model(torch.nn.Module):
         def forward(self, x: Any) -> Any:

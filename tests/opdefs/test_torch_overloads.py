@@ -44,7 +44,7 @@ UNCHECKED = (
 
 The functions that call them compare the sizes before.
 """
-STRICTER = ("aten._scaled_dot_product_flash_attention_for_cpu",)
+STRICTER = ("aten._scaled_dot_product_flash_attention_for_cpu", "aten._scaled_dot_product_attention_math")
 """Those of them whose rules refuse all sizes at which torch's kernels fail or end the process."""
 
 CASES = read_cases()

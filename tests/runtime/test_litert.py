@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from shapeinf import InferenceOptions, infer_shapes
 from shapeinf.cli import main
-from shapeinf.errors import ModelError
+from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats.tflite import TfliteOptions
 from shapeinf.runtime import child_runs, verify
 from shapeinf.runtime.protocol import Refusal
-from tests.formats.tflite.files import ADD, RESHAPE, Node, Subgraph, Tensor, file, ints
+from tests.formats.tflite.files import ADD, Node, Subgraph, Tensor, doubled, file
 from tests.vectors import PROJECT
 
 pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: it agrees on nothing")
@@ -22,13 +22,7 @@ pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: i
 
 def grouped(*target: int) -> bytes:
     """A sum of [n, 4] with itself, reshaped."""
-    tensors = [
-        Tensor("x", (1, 4), signature=(-1, 4)),
-        Tensor("sum", (1, 4), signature=(-1, 4)),
-        Tensor("target", (len(target),), "int32", data=ints(*target)),
-        Tensor("y", (1, 4)),
-    ]
-    return file(Subgraph(tensors, [0], [3], [Node(ADD, [0, 0], [1]), Node(RESHAPE, [1, 2], [3])]))
+    return file(doubled(target, Tensor("x", (1, 4), signature=(-1, 4)), (1, 4)))
 
 
 @pytest.mark.parametrize("rows", [1, 3])
@@ -52,6 +46,35 @@ def test_sizes_that_litert_refuses_are_refused_here_too() -> None:
     assert "Node number 1 (RESHAPE) failed to prepare" in run.refused and not verification.ok
     answer = infer_shapes(model, inputs={"x": [2, 4]}).contract.check()
     assert answer.verdict is False and any("RESHAPE '1'" in reason for reason in answer.reasons)
+
+
+@pytest.mark.parametrize("signature", [None, (-1, 4), (1, -1), (-1, -1)])
+@pytest.mark.parametrize("sizes", [[1, 4], [2, 4], [1, 5], [2, 5], [4], [1, 4, 1]])
+def test_strict_resizes_are_refused_alike(signature: tuple[int, int] | None, sizes: list[int]) -> None:
+    from ai_edge_litert.interpreter import Interpreter
+
+    tensors = [Tensor("x", (1, 4), signature=signature), Tensor("y", (1, 4), signature=signature)]
+    model = file(Subgraph(tensors, [0], [1], [Node(ADD, [0, 0], [1])]))
+    interpreter = Interpreter(model_content=model)
+    try:
+        interpreter.resize_tensor_input(0, sizes, strict=True)
+        accepted = True
+    except (RuntimeError, ValueError):
+        accepted = False
+    try:
+        infer_shapes(model, inputs={"x": sizes}, format_options=TfliteOptions(resize_inputs="strict"))
+        assert accepted
+    except ShapeInferenceError as error:
+        assert not accepted and "which a strict resize keeps" in str(error)
+
+
+def test_a_name_for_a_size_that_a_strict_resize_keeps() -> None:
+    result = infer_shapes(
+        grouped(-1, 2), inputs={"x": ["n", "m"]}, format_options=TfliteOptions(resize_inputs="strict")
+    )
+    assert str(result.tensors["x"].shape) == "[n, 4]"
+    with pytest.raises(UnknownNameError, match="resize"):
+        infer_shapes(grouped(-1, 2), format_options=TfliteOptions(resize_inputs="none"))
 
 
 def test_a_member_of_an_archive_is_run(tmp_path: Path) -> None:

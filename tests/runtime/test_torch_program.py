@@ -116,5 +116,15 @@ def test_a_program_without_weights_is_not_run(saved: bytes) -> None:
     assert not verification.ok and verification.runs[0].refused
 
 
+def test_a_file_without_its_weights_is_not_run(saved: bytes) -> None:
+    stripped = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(saved)) as source, zipfile.ZipFile(stripped, "w") as target:
+        for name in source.namelist():
+            if "/data/weights/weight_" not in name:
+                target.writestr(name, source.read(name))
+    with pytest.raises(ModelError, match="the file has no weights"):
+        verify(stripped.getvalue(), at=[{"x_0": 3, "x_2": 9, "x_3": 4, "n": 6}])
+
+
 def test_a_run_ends_after_its_time(program: Any) -> None:
     assert "stopped after" in verify(program, timeout=1e-9).runs[0].refused

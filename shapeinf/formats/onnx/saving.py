@@ -43,6 +43,7 @@ def save_model(
     would have more than 2 GB in one file.
     """
     target = check_path(path)
+    _check_text_size(pieces, target)  # before the data is searched for other files
     with _report_unwritable(target), _external_model(buffer, pieces, target) as edited:
         if edited is None:
             with replace_file(target, folder.check_model) as file:
@@ -108,13 +109,21 @@ def _external_model(buffer: Buffer, pieces: Sequence[Piece], target: str) -> Ite
             yield mapped
 
 
+def _text_format(path: str) -> str | None:
+    return TEXT_FORMATS.get(os.path.splitext(path)[1].lower())
+
+
+def _check_text_size(pieces: Sequence[Piece], path: str) -> None:
+    if _text_format(path) is not None and total_size(pieces) > MAX_PROTOBUF:
+        raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
+
+
 def _write_pieces(file: BinaryIO, buffer: Buffer, pieces: Sequence[Piece], path: str) -> None:
-    text_format = TEXT_FORMATS.get(os.path.splitext(path)[1].lower())
+    text_format = _text_format(path)
     if text_format is None:
         file.writelines(piece_bytes(buffer, pieces))
         return
-    if total_size(pieces) > MAX_PROTOBUF:
-        raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
+    _check_text_size(pieces, path)
     require_package("onnx", f"the text form {os.path.splitext(path)[1]}")
     import onnx
 

@@ -6,12 +6,15 @@ from typing import Any
 
 import attrs
 
+from shapeinf.errors import UnknownNameError
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.registry import Candidate, Format, SignatureOptions, Target, command_line
 from shapeinf.graph import Graph
 
 IDENTIFIER = b"TFL3"
 _ZIP, _LANGUAGE_MODEL = b"PK\x03\x04", b"LITERTLM"
+RESIZES = ("any", "strict")
+"""Which inputs `resize_tensor_input` changes: of any size, or with `strict=True` only unknown sizes."""
 _SUFFIXES = (".tflite", ".lite")
 
 
@@ -22,11 +25,19 @@ class TfliteOptions(SignatureOptions):
     Args:
         signature: the signature whose subgraph becomes the graph; by default the main subgraph.
         member: the file to read of an archive with several.
+        resize_inputs: "strict" keeps the sizes of inputs that the file does not mark as unknown.
     """
 
     member: str | None = attrs.field(
         default=None,
         metadata=command_line("The TensorFlow Lite file to read, of an archive with several.", metavar="NAME"),
+    )
+    resize_inputs: str = attrs.field(
+        default="any",
+        metadata=command_line(
+            "Which sizes of inputs of a TensorFlow Lite file may be specified: any, or only unknown ones (strict).",
+            choices=RESIZES,
+        ),
     )
 
 
@@ -54,7 +65,11 @@ def _is_model_path(candidate: Candidate) -> bool:
 def _read(model: Any, options: TfliteOptions) -> Graph:
     from shapeinf.formats.tflite import reader
 
-    return reader.read(model, options.signature, options.member)
+    if options.resize_inputs not in RESIZES:
+        raise UnknownNameError("way to resize inputs", options.resize_inputs, RESIZES)
+    graph = reader.read(model, options.signature, options.member)
+    graph.strict_inputs = options.resize_inputs == "strict"
+    return graph
 
 
 def _write(graph: Graph, annotation: Annotation, target: Target) -> None:

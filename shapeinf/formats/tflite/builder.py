@@ -183,6 +183,9 @@ class _SubgraphBuilder:
         claimed = declared_output(self.subgraph.tensors[index])
         if claimed is not None:
             self.graph.declared[name] = claimed
+        tensor = self.subgraph.tensors[index]
+        if tensor.signature is not None:
+            self.graph.planned[name] = DeclaredType(tensor.dtype, tensor.dims)
         return name
 
 

@@ -13,12 +13,14 @@ class TfliteModel:
 
     Args:
         subgraph: the index of the subgraph that the graph is.
-        names: the values of tensors by subgraph and index.
+        names: the values of tensors by subgraph and index: the last one of a tensor that is written again.
+        inputs: the indices of the inputs of the graph.
         signatures: the keys of all signatures of the file.
         member: the name of the file in an archive; empty for a file of its own.
     """
 
     subgraph: int
     names: Mapping[tuple[int, int], str] = attrs.field(repr=False)
+    inputs: Sequence[int] = ()
     signatures: Sequence[str] = ()
     member: str = ""

@@ -75,6 +75,8 @@ def _build(document: Document, signature: str | None) -> Graph:
     graph = builder.build(index)
     graph.producer = document.description
     graph.file_version = str(document.version)
-    graph.model = TfliteModel(index, builder.names, [signature.key for signature in document.signatures])
+    graph.model = TfliteModel(
+        index, builder.names, document.subgraph(index).inputs, [signature.key for signature in document.signatures]
+    )
     add_signatures(graph, document, builder.names, index, signature)
     return graph

@@ -51,6 +51,7 @@ class Package:
         files: the files that were read.
         origin: the path or the bytes of the file, or the live program.
         is_json: whether the file is the JSON alone.
+        has_weights: whether the file has files of weights.
     """
 
     text: bytes
@@ -61,6 +62,7 @@ class Package:
     files: ReadFiles = attrs.Factory(ReadFiles)
     origin: Any = None
     is_json: bool = False
+    has_weights: bool = True
 
 
 def is_archive(names: Sequence[str]) -> bool:
@@ -125,15 +127,25 @@ def _open(
         if len(text) > MAX_PROGRAM:
             raise LimitError(f"has more than {MAX_PROGRAM} bytes", node=source)
         _require_program("", program, source)
-        return Package(text, "", source, files=files, is_json=True)
-    member, name = _choose_program(list_names(file, source), source, program)
+        return Package(text, "", source, files=files, is_json=True, has_weights=False)
+    names = list_names(file, source)
+    member, name = _choose_program(names, source, program)
     root = member.rpartition("models/")[0] if name else ""
     wanted = {member: "program"}
     for kind in ("weights", "constants") if name else ():
         wanted[f"{root}data/{kind}/{name}_{kind}_config.json"] = kind
     texts = _read_members(file, source, wanted, MAX_PROGRAM)
     configs = {kind: text for kind, text in texts.items() if kind != "program"}
-    return Package(texts["program"], name, source, configs, _ContentsReader(reopen, source, root), files)
+    return Package(
+        *(texts["program"], name, source, configs, _ContentsReader(reopen, source, root), files),
+        has_weights=any(_is_weight(file, root) for file in names),
+    )
+
+
+def _is_weight(name: str, root: str) -> bool:
+    """Whether a file of an archive has weights: one of them, or, in archives before torch 2.8, all."""
+    folder = f"{root}data/weights/"
+    return name.startswith("serialized_state_dict") or (name.startswith(folder) and not name.endswith("_config.json"))
 
 
 def _choose_program(names: Sequence[str], source: str, program: str | None) -> tuple[str, str]:

@@ -39,13 +39,15 @@ class ExportedModel:
         program: the program.
         names: the names of sizes.
         origin: what the program was read from: a path, the bytes of a file, or a live `ExportedProgram`.
-        is_json: whether it is a file with the JSON alone, without weights.
+        is_json: whether it is a file with the JSON alone.
+        lacks_weights: whether the file lacks the weights that the program has.
     """
 
     program: Program
     names: SizeNames
     origin: Any = attrs.field(default=None, repr=False)
     is_json: bool = False
+    lacks_weights: bool = False
 
 
 def read(model: Any, name: str | None = None) -> Graph:
@@ -78,7 +80,8 @@ def build(data: object, package: Package) -> Graph:
     graph.producer = f"torch {program.torch_version}" if program.torch_version else "torch"
     graph.file_version = ".".join(map(str, program.schema_version))
     graph.dim_aliases = dict(names.aliases)
-    graph.model = ExportedModel(program, names, package.origin, package.is_json)
+    lacks_weights = not package.has_weights and any(role == "parameter" for role, _ in builder.stored.values())
+    graph.model = ExportedModel(program, names, package.origin, package.is_json, lacks_weights)
     graph.files = package.files
     defer_contents(graph, builder.stored, package)
     return graph

@@ -203,6 +203,7 @@ class RuntimeKernels:
         self._inferred_like: dict[tuple[str, str], str] = {}
         self._sized_by_machine: set[tuple[str, str]] = set()
         self._contents_inferred: set[tuple[str, str]] = set()
+        self._passing: set[tuple[str, str]] = set()
         self._bodies: dict[tuple[str, str], BodyKind] = {}
 
     # -- rules -------------------------------------------------------------------------------------------------------
@@ -248,6 +249,10 @@ class RuntimeKernels:
     def sized_by_machine(self, *names: str, domain: str = "") -> None:
         """Register operators with sizes that depend on the machine: a session knows them, a rule of shapes may not."""
         self._sized_by_machine.update((domain, name) for name in names)
+
+    def passes_on(self, *names: str, domain: str = "") -> None:
+        """Register operators that pass an input of a loop's body on as an output of it, without a copy."""
+        self._passing.update((domain, name) for name in names)
 
     def contents_inferred(self, *names: str, domain: str = "") -> None:
         """Register operators whose contents a session computes from known shapes, for the shapes of their readers."""
@@ -311,6 +316,11 @@ class RuntimeKernels:
         """Whether a session computes the contents of an operator from known shapes."""
         self._scratch.import_modules()
         return (domain, op) in self._contents_inferred
+
+    def is_passing_on(self, domain: str, op: str) -> bool:
+        """Whether an operator passes an input of a loop's body on as an output of it, without a copy."""
+        self._scratch.import_modules()
+        return (domain, op) in self._passing
 
     def find_bodies(self, domain: str, op: str) -> BodyKind | None:
         """How the bodies of an operator run; None for an operator without bodies."""

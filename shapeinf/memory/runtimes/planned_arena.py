@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import NotKnown, ShapeInferenceError
+from shapeinf.expr import DimSize
+from shapeinf.inputs.reader import RangeLike
+from shapeinf.memory.peak.query import SizeQuery, merge_specs
 from shapeinf.memory.planning import Plan
+from shapeinf.memory.runtimes.arena_formulas import ArenaFormula, find_formula
+from shapeinf.memory.runtimes.guarded_sizes import Bytes
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory
 from shapeinf.memory.timeline import Role
+from shapeinf.solver.budget import Budget
+
+if TYPE_CHECKING:
+    from shapeinf.memory.runtimes.tflite_micro.offline import OfflinePlan
 
 
 class PlannedArena(RuntimeMemory):
@@ -18,6 +29,8 @@ class PlannedArena(RuntimeMemory):
     """Every offset is a multiple of it."""
     planner: str
     """The planner of the runtime."""
+    formula_part = "arena"
+    """What `formula` has the bytes of."""
     at_bounds = False
     """Whether the arena is planned for upper bounds of sizes, and not for the sizes of a run."""
 
@@ -31,6 +44,26 @@ class PlannedArena(RuntimeMemory):
     def arena_bytes(self, planned: int, parts: Mapping[str, int]) -> int:
         """The whole arena, whose tensors have the `planned` bytes."""
         return planned
+
+    def formula(self, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike) -> ArenaFormula:
+        """The arena as formulas in the dims of inputs, where these have a size or a range, or any size.
+
+        With one dim that has no size, there is a formula for each of some ranges of it; with several, one formula if
+        the planner places tensors in the same order at all sizes. `reason` is why others have none. Raises as
+        `Peak.over` does.
+        """
+        ranges = merge_specs(ranges, more)
+        memory = self._memory_for(ranges)
+        assert isinstance(memory, PlannedArena)
+        query = SizeQuery(memory.store, memory.labels)
+        return find_formula(memory._plan_ends, query, query.restrict(ranges), Budget(self.work))
+
+    def _plan_ends(self, bytes_of: Callable[[DimSize], Bytes]) -> Sequence[Bytes]:
+        """The ends of all tensors in the arena, whose sizes `bytes_of` returns.
+
+        Raises NotKnown where the planner needs more than sizes.
+        """
+        raise NotKnown(f"{self.planner} has no formula")
 
     def plan(
         self,
@@ -48,6 +81,12 @@ class PlannedArena(RuntimeMemory):
         if planner is not None:
             return super().plan(sizes, alignment=alignment or self.alignment, planner=planner, roles=roles)
         return self._plan_as_runtime(sizes or {}, alignment, roles)
+
+    def save_offline(
+        self, path: str | os.PathLike[str], sizes: Mapping[str, int] | None = None, *, planner: str = "best"
+    ) -> OfflinePlan:
+        """Write the file with offsets of its tensors, if the runtime reads them. Raises ShapeInferenceError."""
+        raise ShapeInferenceError(f"{self.name} reads no offsets of tensors from a file")
 
     @abstractmethod
     def _plan_as_runtime(self, sizes: Mapping[str, int], alignment: int | None, roles: Collection[Role] | None) -> Plan:

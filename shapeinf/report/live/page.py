@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 
@@ -21,9 +21,11 @@ from shapeinf.report.kv_cache_report import report_kv_caches, tokens_text
 from shapeinf.report.live.data import LiveData, LiveSource
 from shapeinf.report.live.fields import Field
 from shapeinf.report.live.names import MAX_NAME
-from shapeinf.report.runtime_report import arena_record
-from shapeinf.texts import format_bytes, shorten_text
+from shapeinf.report.runtime_report import ArenaRecord, arena_record
+from shapeinf.texts import format_bytes, qualify, shorten_text
 
+MAX_ARENA = 1000
+"""Limit on the characters of the formulas of an arena."""
 SCRIPTS = (
     "program.js",
     "format.js",
@@ -96,18 +98,24 @@ def _memory_texts(source: LiveSource) -> dict[str, str]:
         '<div><dt>Peak of tensors</dt><dd id="total-tensors"></dd><dd id="exact-tensors" class="soft"></dd></div>'
     ]
     if isinstance(memory, PlannedArena):
-        arena = arena_record(memory, source.sizes)
-        where = "upper bounds" if arena.at_bounds else "sizes"
-        amount, exact = "no bound", f"specify {where} of {', '.join(arena.unbounded)}"
-        if arena.bytes is not None:
-            amount, exact = (
-                format_bytes(arena.bytes),
-                f"{arena.bytes:,} bytes" + (" at upper bounds" if arena.at_bounds else ""),
-            )
-        totals.append(
-            f'<div><dt>Arena in {memory.name}</dt><dd>{amount}</dd><dd class="soft">{_text(exact)}</dd></div>'
-        )
+        amount, exact = _arena_texts(arena_record(memory, source.sizes), source.sizes)
+        exact = _text(exact, MAX_ARENA)
+        totals.append(f'<div><dt>Arena in {memory.name}</dt><dd>{amount}</dd><dd class="soft">{exact}</dd></div>')
     return {**texts, "peak_title": f"Peak in {memory.name}", "runtime_totals": "\n".join(totals)}
+
+
+def _arena_texts(arena: ArenaRecord, sizes: Mapping[str, int]) -> tuple[str, str]:
+    """The bytes of an arena, and for which sizes; it does not follow the fields of the page."""
+    where = "upper bounds" if arena.at_bounds else ", ".join(f"{name}={size}" for name, size in sizes.items())
+    if arena.bytes is not None:
+        amount = qualify(format_bytes(arena.bytes), bool(arena.unplaced), False)
+        exact = f"{arena.bytes:,} bytes" + (f" at {where}" if where else "")
+    elif arena.at_most is not None:
+        amount, exact = f"at most {format_bytes(arena.at_most)}", f"{arena.at_most:,} bytes"
+    else:
+        missing = "upper bounds" if arena.at_bounds else "sizes"
+        amount, exact = "no bound", f"specify {missing} of {', '.join(arena.unbounded)}"
+    return amount, "; ".join([exact, *map(str, arena.formulas)])
 
 
 def read_asset(name: str) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from opdefs.tf import tf
+from shapeinf.errors import ShapeError
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType
 from shapeinf.ops import Call
@@ -116,3 +117,22 @@ def test_a_sparse_matrix_carries_its_shape():
     assert str(dense.run([matrix], store, "n").types[0].shape) == "[B, 3]"
     nothing = dense.run([TensorType("variant", Shape(()))], store, "n")
     assert nothing.unknown == "the shape of the sparse matrix 'sparse_matrix' is unknown"
+
+
+@pytest.mark.parametrize(("rows", "is_refused"), [((7, 7), False), ((7, 6), True), (("N", "M"), False)])
+def test_components_of_slices_have_equally_many_rows(rows, is_refused):
+    """As TensorFlow's kernel requires it."""
+    store = ShapeStore()
+    sizes = [store.scope.symbol(size) if isinstance(size, str) else size for size in rows]
+    types = [TensorType("float32", Shape((sizes[0], 3))), TensorType("int32", Shape((sizes[1],)))]
+    attributes = {
+        "Toutput_types": ("float32", "int32"),
+        "output_shapes": (DeclaredType(dims=(3,)), DeclaredType(dims=())),
+    }
+    call = Call(tf.lookup("", "TensorSliceDataset", 0), attributes, 0, (True,))
+    if is_refused:
+        with pytest.raises(ShapeError, match="same size in the 0th dimension"):
+            call.run(types, store, "node")
+        return
+    call.run(types, store, "node")
+    assert store.prove_eq(*sizes) is True

@@ -182,3 +182,14 @@ def flattening(batch: int = -1) -> Subgraph:
         Tensor("y", [1, 16], signature=[batch, 16] if batch < 0 else None),
     ]
     return Subgraph(tensors, [0], [2], [Node(RESHAPE, [0, 1], [2])])
+
+
+def doubled(target: Sequence[int], x: Tensor, out: Sequence[int]) -> Subgraph:
+    """ADD of x with itself, then RESHAPE by a constant to y, for which the file states the sizes `out`."""
+    tensors = [
+        x,
+        Tensor("sum", x.dims, signature=x.signature),
+        Tensor("target", (len(target),), "int32", data=ints(*target)),
+        Tensor("y", out),
+    ]
+    return Subgraph(tensors, [0], [3], [Node(ADD, [0, 0], [1]), Node(RESHAPE, [1, 2], [3])])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import numpy as np
 import onnx
 import pytest
@@ -14,6 +15,7 @@ from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
 from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
 from shapeinf.runtime.allocation_counter import AllocationCounter, SessionOptions, counter_obstacle
+from tests.memory.runtimes.body_cases import BODY_CASES, ROWS, BodyCase
 from tests.memory.runtimes.session_cases import CASES, HEAD, Case
 
 by_label = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
@@ -45,6 +47,28 @@ def test_the_peak_is_measured(case: Case, counter: AllocationCounter, tmp_path: 
     measured = counter.measure(str(path), case.arrays(), SessionOptions())
     run = memory_of(case).at(case.sizes)
     assert measured.peaks[-1] == run.first.bytes and measured.held == run.held
+
+
+by_body = pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.label)
+
+
+@by_body
+def test_bodies_are_as_they_were_measured(case: BodyCase) -> None:
+    values = {"p": True} if "p" in case.arrays() else {}
+    run = infer_shapes(case.model, values=values).memory(runtime="onnxruntime").at(n=ROWS)
+    assert (run.first.bytes, run.first_with_blocks, run.later, run.held) == attrs.astuple(case)[1:5]
+    assert not run.unknown
+
+
+@pytest.mark.slow
+@by_body
+def test_bodies_are_measured(case: BodyCase, counter: AllocationCounter, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(case.model, path)
+    sessions = [SessionOptions(), SessionOptions(pattern=True, runs=3)]
+    plain, recorded = counter.measure_all(str(path), case.arrays(), sessions)
+    assert (*plain.peaks, *recorded.peaks) == (case.first, case.first_with_blocks, case.later, case.later)
+    assert plain.held == case.held
 
 
 @by_label

@@ -177,8 +177,18 @@ def execute(case: Case) -> dict[str, Any]:
         interpreter.invoke()
     except (ValueError, RuntimeError) as error:
         return {"refused": str(error), "stage": "invoke"}
-    outputs = [[int(d) for d in detail["shape"]] for detail in interpreter.get_output_details()]
-    return {"outputs": outputs, "values": [_values(interpreter, d) for d in interpreter.get_output_details()]}
+    details = interpreter.get_output_details()
+    return {
+        "outputs": [[int(d) for d in detail["shape"]] for detail in details],
+        "types": [_type_name(detail) for detail in details],
+        "values": [_values(interpreter, detail) for detail in details],
+    }
+
+
+def _type_name(detail: Mapping[str, Any]) -> str:
+    import numpy as np
+
+    return np.dtype(detail["dtype"]).name
 
 
 def _values(interpreter: Any, detail: Mapping[str, Any]) -> list[Any] | None:

@@ -13,6 +13,7 @@ class ExecuTorch:
 
     name = "executorch"
     options = ExecuTorchOptions
+    stores_offsets = False
 
     def memory(
         self, inference: Inference, session: Session | None, options: ExecuTorchOptions, work: int

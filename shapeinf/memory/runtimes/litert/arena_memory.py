@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
 from shapeinf.engine.inference import Inference
-from shapeinf.errors import MissingSizeError
+from shapeinf.errors import MissingSizeError, NotKnown
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.memory import Memory
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.planning import Plan, Slot, Unplaced
+from shapeinf.memory.runtimes.guarded_sizes import Bytes, value_of
 from shapeinf.memory.runtimes.kernels import KernelOptions
 from shapeinf.memory.runtimes.litert.delegation import delegate
 from shapeinf.memory.runtimes.litert.kernels import LiteRtKernels
@@ -90,7 +91,7 @@ class LiteRtMemory(PlannedArena):
         kernels = kernels_of(inference, "litert")
         assert isinstance(kernels, LiteRtKernels)
         self.kernels = kernels
-        prepared = self._prepare(inference, inference.store)
+        self._prepared = prepared = self._prepare(inference, inference.store)
         name = "litert-xnnpack" if xnnpack else "litert"
         self.sized_in_runs = _sized_in_runs(prepared)
         notes = (*(XNNPACK_NOTES if xnnpack else NOTES), *_notes(prepared))
@@ -144,6 +145,13 @@ class LiteRtMemory(PlannedArena):
         slots = [_slot(_name(prepared, i), placed, end) for i, placed in plan.placed.items()]
         return Plan(slots, plan.invoked, self.alignment, self.planner, list(_unplaced(prepared)))
 
+    def _plan_ends(self, bytes_of: Callable[[DimSize], Bytes]) -> Sequence[Bytes]:
+        prepared = self._prepared
+        _require_formula(prepared, self.xnnpack)
+        sizes = [_planned_bytes(tensor, bytes_of) for tensor in prepared.tensors]
+        plan = plan_arena(prepared.arena_graph(sizes), sharing=self.options.sharing)
+        return [placed.end for placed in plan.placed.values()]
+
     def _planned_at(self, sizes: Mapping[str, int]) -> tuple[PreparedGraph, ArenaPlan]:
         """The main subgraph at some sizes, and its arenas."""
         memory = self._memory_for(as_sizes(sizes))
@@ -153,6 +161,25 @@ class LiteRtMemory(PlannedArena):
         if missing:
             raise MissingSizeError(missing, "the arena depends on all sizes: bind them")
         return prepared, _plan_of(prepared, self.options.sharing)
+
+
+def _require_formula(graph: PreparedGraph, delegated: bool) -> None:
+    """Raise NotKnown where numbers decide more than the order in which tensors are placed."""
+    if delegated:
+        raise NotKnown("which operators the delegate runs depends on sizes")
+    if graph.bodies:
+        raise NotKnown("the operators of subgraphs compare sizes")
+    for cause in graph.unknown.values():
+        raise NotKnown(cause)
+
+
+def _planned_bytes(tensor: PreparedTensor, bytes_of: Callable[[DimSize], Bytes]) -> Bytes:
+    """The bytes of a tensor for the planner."""
+    if tensor.size is not None:
+        return bytes_of(tensor.size)
+    if tensor.storage in (*IN_ARENA, "persistent"):
+        raise NotKnown(tensor.cause or f"the size of {tensor.name} is not known")
+    return 0
 
 
 def _sized_in_runs(graph: PreparedGraph) -> tuple[str, ...]:
@@ -216,7 +243,11 @@ def _name(graph: PreparedGraph, index: int) -> str:
 def _slot(name: str, placed: Placed, end: int) -> Slot:
     last = placed.last
     return Slot(
-        name, placed.first, max(end, placed.first + 1) if last is None else last + 1, placed.size, placed.offset
+        name,
+        placed.first,
+        max(end, placed.first + 1) if last is None else last + 1,
+        value_of(placed.size),
+        value_of(placed.offset),
     )
 
 

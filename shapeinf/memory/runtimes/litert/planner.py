@@ -16,9 +16,11 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, overload
 
 import attrs
+
+from shapeinf.memory.runtimes.guarded_sizes import Bytes, value_of
 
 ALIGNMENT = 64
 """Offsets are multiples of it."""
@@ -45,7 +47,7 @@ class ArenaTensor:
         initial: where it is before the node that writes it was prepared.
     """
 
-    size: int
+    size: Bytes
     storage: Storage = "arena"
     stated: int = 0
     initial: Storage = "arena"
@@ -86,10 +88,15 @@ class Placed:
     """A tensor at an offset of an arena, in use from node `first` to node `last`; None for one that is to the end."""
 
     tensor: int
-    size: int
-    offset: int
+    size: Bytes
+    offset: Bytes
     first: int
     last: int | None
+
+    @property
+    def end(self) -> Bytes:
+        """The byte after it."""
+        return self.offset + self.size
 
     def overlaps(self, first: int, last: int | None) -> bool:
         """Whether it is in use at one of these nodes."""
@@ -142,32 +149,40 @@ class Arena:
         self.size = 0
         self._placed: list[Placed] = []
 
-    def add(self, tensor: int, size: int, first: int, last: int | None) -> Placed:
+    def add(self, tensor: int, size: Bytes, first: int, last: int | None) -> Placed:
         """Place a tensor in the smallest gap between those in use at the same time, else behind them.
 
         As in LiteRT, a gap counts from the end of the tensor below it, and a smaller one is found by its aligned size.
         """
-        best: int | None = None
-        smallest: int | None = None
-        end = 0
+        best: Bytes | None = None
+        smallest: Bytes | None = None
+        end: Bytes = 0
         for other in self._placed:
             if not other.overlaps(first, last):
                 continue
             start = round_up(end)
             if start + size <= other.offset and (smallest is None or other.offset - start < smallest):
                 best, smallest = start, other.offset - end
-            end = max(end, other.offset + other.size)
+            end = max(end, other.end)
             if smallest == 0:
                 break
         placed = Placed(tensor, size, round_up(end) if best is None else best, first, last)
-        self.size = max(self.size, placed.offset + size)
+        self.size = max(self.size, value_of(placed.end))
         insort(self._placed, placed, key=attrgetter("offset"))
         return placed
 
 
-def round_up(size: int) -> int:
+@overload
+def round_up(size: int) -> int: ...
+
+
+@overload
+def round_up(size: Bytes) -> Bytes: ...
+
+
+def round_up(size: Bytes) -> Bytes:
     """The next multiple of the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
 def plan_arena(graph: ArenaGraph, *, sharing: bool = True) -> ArenaPlan:
@@ -268,7 +283,7 @@ class _Planner:
     def _is_prepared(self, index: int, prepared: int) -> bool:
         return self.writer.get(index, -1) <= prepared
 
-    def _size_at_sharing(self, index: int, prepared: int) -> int:
+    def _size_at_sharing(self, index: int, prepared: int) -> Bytes:
         tensor = self.graph.tensors[index]
         return tensor.size if self._is_prepared(index, prepared) else tensor.stated
 

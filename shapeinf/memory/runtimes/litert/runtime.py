@@ -12,6 +12,7 @@ class LiteRt:
     """See `MemoryRuntime`."""
 
     options = LiteRtOptions
+    stores_offsets = False
 
     def __init__(self, name: str, xnnpack: bool) -> None:
         self.name = name

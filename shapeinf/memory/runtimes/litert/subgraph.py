@@ -9,6 +9,7 @@ import attrs
 from shapeinf.errors import NotKnown
 from shapeinf.expr import DimSize
 from shapeinf.lattice import ShapeStore, Type
+from shapeinf.memory.runtimes.guarded_sizes import Bytes
 from shapeinf.memory.runtimes.kernels import KernelOptions
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext, LiteRtKernels, PreparedBody, Temporary
 from shapeinf.memory.runtimes.litert.planner import UNSIZED, ArenaGraph, ArenaNode, ArenaTensor, Storage
@@ -114,7 +115,7 @@ class PreparedGraph:
         unsized = {i for i, tensor in enumerate(self.tensors) if tensor.storage in UNSIZED}
         return any(i in unsized for node in self.nodes for i in node.outputs) or any(i in unsized for i in self.outputs)
 
-    def arena_graph(self, sizes: Sequence[int]) -> ArenaGraph:
+    def arena_graph(self, sizes: Sequence[Bytes]) -> ArenaGraph:
         """The subgraph with the bytes of each tensor."""
         tensors = [
             ArenaTensor(size, tensor.storage, tensor.stated, tensor.initial)

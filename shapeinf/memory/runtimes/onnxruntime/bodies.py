@@ -12,14 +12,20 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.diagnostics import possible_bodies
-from shapeinf.engine.runs import trips
-from shapeinf.expr import DimSize
-from shapeinf.memory.liveness import GraphInstance, LiveRange
-from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, GraphRun
+from shapeinf.engine.runs import captured_slots, trips
+from shapeinf.expr import DimSize, maximum
+from shapeinf.graph import MISSING, UNUSED
+from shapeinf.lattice import Shape
+from shapeinf.memory.liveness import GraphInstance
+from shapeinf.memory.runtimes.kernels import BodyKind
+from shapeinf.memory.runtimes.onnxruntime.walk import Allocation, Caller, GraphRun
 from shapeinf.solver.long_dims import product_of, sum_dims
 
 NUMBER_AND_CONDITION = 2
 """The inputs of a loop, and of its body, before the carried values; their buffers are of one unit of the allocator."""
+
+SCALARS = {"trip number": "int64", "condition": "bool"}
+"""The element types of the values of a loop that are the first inputs of its body."""
 
 
 def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
@@ -28,7 +34,7 @@ def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
     bodies = _bodies(outer, step)
     body_kind = outer.walk.kernels.find_bodies(kind.domain, kind.op)
     if not bodies:
-        return [] if body_kind is None else [_unknown_body(outer, step)]
+        return [] if body_kind is None else _without_bodies(outer, step, body_kind)
     if body_kind == "loop":
         return _Loop(outer, step, bodies).run()
     if body_kind == "scan":
@@ -38,9 +44,10 @@ def run_bodies(outer: GraphRun, step: NodeStep) -> list[Allocation]:
         outer.walk.undecided.append(outer.instance.path + step.node_name)
         outer.walk.in_branch = True
     for name, instance in bodies.items():
-        inner = GraphRun(outer.walk, instance, outer.known.of_body(step, name, instance.runs[0]))
+        known = outer.known.of_body(step, name, instance.runs[0])
+        inner = GraphRun(outer.walk, instance, known, _caller(outer, step, instance, writes=len(bodies) == 1))
         inner.run()
-        inner.end()  # the results are in the outputs of the node, which are allocated after all branches here
+        inner.end()  # where a branch is not known, the outputs of the node are allocated after all branches
     outer.walk.in_branch = before
     return []
 
@@ -53,9 +60,35 @@ def _bodies(outer: GraphRun, step: NodeStep) -> Mapping[str, GraphInstance]:
     return {name: GraphInstance(tuple(last), last[0].path, True) for name, last in runs.items() if last}
 
 
-def _unknown_body(outer: GraphRun, step: NodeStep) -> Allocation:
-    reasons = (run.reasons[step.index] for run in outer.instance.runs if step.index in run.reasons)
-    cause = ": ".join(["the bodies of this node were not inferred", *list(reasons)[:1]])
+def _caller(
+    outer: GraphRun, step: NodeStep, instance: GraphInstance, *, writes: bool = False, is_loop: bool = False
+) -> Caller:
+    """The node that runs a body, which `writes` its results into the outputs of the node."""
+    body = instance.compiled
+    pairs = zip(body.graph.outputs, step.outputs, strict=False)
+    results = {body.slots[name]: slot for name, slot in pairs if writes and slot != UNUSED}
+    return Caller(outer, step.index, dict(captured_slots(step, body)), results, is_loop)
+
+
+def _without_bodies(outer: GraphRun, step: NodeStep, kind: BodyKind) -> list[Allocation]:
+    """The buffers of a node whose body never runs: a loop without trips has its two scalars."""
+    reasons = [run.reasons[step.index] for run in outer.instance.runs if step.index in run.reasons]
+    if kind == "loop" and not reasons:
+        return [_scalar(outer, step, name) for name in SCALARS]
+    return [_unknown_body(outer, step, reasons)]
+
+
+def _scalar(outer: GraphRun, step: NodeStep, name: str) -> Allocation:
+    """The trip number, or the condition, of a loop."""
+    path = outer.instance.path
+    allocation = Allocation(
+        f"{path}{name} of {step.node_name}", 1, outer.walk.now, dtype=SCALARS[name], shape=Shape(())
+    )
+    return outer.walk.allocate(allocation)
+
+
+def _unknown_body(outer: GraphRun, step: NodeStep, reasons: Sequence[str]) -> Allocation:
+    cause = ": ".join(["the bodies of this node were not inferred", *reasons[:1]])
     return outer.walk.allocate(Allocation(f"{outer.instance.path}{step.node_name}/", None, outer.walk.now, cause=cause))
 
 
@@ -73,11 +106,15 @@ class _Loop:
         self.carried = len(self.formal) - NUMBER_AND_CONDITION
         known = outer.known.of_body(step, name, self.instance.runs[0])
         captured = [body.slots[value] for value in step.operation.captures if value in body.slots]
-        self.inner = GraphRun(self.walk, self.instance, known, passed_on=[*self.formal[1:], *captured])
+        caller = _caller(outer, step, self.instance, is_loop=True)
+        self.inner = GraphRun(self.walk, self.instance, known, caller, passed_on=[*self.formal[1:], *captured])
 
     def run(self) -> list[Allocation]:
         """Walk the trip; returns what is in use until the loop ends."""
-        in_use = [self._allocate(f"{name} of {self.step.node_name}", 1) for name in ("trip number", "condition")]
+        self._note_trips()
+        in_use = [
+            _scalar(self.outer, self.step, name) for name in SCALARS if name != "condition" or self._keeps_condition
+        ]
         in_use += [self._allocate(f"slices of {self._name(slot)}", self._earlier_slices(slot)) for slot in self._slices]
         old = self._old_values()
         self.inner.run()
@@ -86,19 +123,56 @@ class _Loop:
         self.inner.end([slot for slot in results if self.inner.width(slot) is not None])  # sequences are moved
         return [*in_use, *(a for a in self.inner.allocated.values() if a.death is None)]
 
+    def _note_trips(self) -> None:
+        """Note a loop of the model whose number of trips is the value of an input that is not known."""
+        outer, limit = self.outer, self.step.arguments[0]
+        if not isinstance(self._trips, int) and not outer.instance.inner and limit != MISSING:
+            name = outer.compiled.names[limit]
+            if name in outer.compiled.graph.inputs:
+                self.walk.limits[self.step.node_name] = name
+
+    @property
+    def _keeps_condition(self) -> bool:
+        """Whether the condition of the trip before is in a buffer: not where each trip passes an outer value on."""
+        buffer = self.inner.buffer[self.condition]
+        is_outer = buffer in self.inner.external and self.condition not in self.inner.copied
+        return not is_outer or buffer == self.formal[1] or not isinstance(self._trips, int) or self._trips == 1
+
     @property
     def _slices(self) -> list[int]:
         return self.results[self.carried :]
 
     def _old_values(self) -> dict[int, Allocation]:
         """By result, the carried value of the trip before; those of the first trip are the caller's."""
-        pairs = zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False)
         return {
-            result: self.walk.allocate(self.inner.allocation(formal, f"{self._name(formal)} of the trip before"))
-            for formal, result in pairs
-            if (self.inner.buffer[result] not in self.inner.external or result in self.inner.copied)
-            and self._trips != 1
+            result: self.walk.allocate(self._old_value(formal))
+            for formal, result in self._carried.items()
+            if self._is_computed(result)
         }
+
+    def _old_value(self, formal: int) -> Allocation:
+        """The buffer of a carried value of the trip before, of the most bytes of all trips after the first one."""
+        allocation = self.inner.allocation(formal, f"{self._name(formal)} of the trip before")
+        *later, first = self.instance.runs
+        if later and first.repeated.trips == 1:
+            allocation.size = self.inner.size(formal, later).bytes
+        return allocation
+
+    @property
+    def _carried(self) -> Mapping[int, int]:
+        """The results of carried values by the inputs of the body."""
+        return dict(zip(self.formal[NUMBER_AND_CONDITION:], self.results, strict=False))
+
+    def _is_computed(self, result: int) -> bool:
+        """Whether a carried value is one that a trip before this one computed, maybe passed on by others."""
+        for passed in range(len(self._carried)):
+            if result in self.inner.copied or self.inner.buffer[result] not in self.inner.external:
+                return not isinstance(self._trips, int) or self._trips >= passed + 2
+            source = self.inner.buffer[result]
+            if source not in self._carried:
+                return False
+            result = self._carried[source]
+        return False
 
     def _remaining(self, old: Mapping[int, Allocation]) -> Iterator[Allocation]:
         """The carried values of the trip before that remain until the loop ends.
@@ -113,13 +187,21 @@ class _Loop:
                 yield allocation
 
     def _earlier_slices(self, slot: int) -> DimSize | None:
-        """The bytes of the slices of all trips before this one, each in a buffer of its own."""
+        """The bytes of the slices of all trips before this one, each in a buffer of its own.
+
+        A slice that is a carried value is in the buffer of this value: that of the first trip is the caller's, that of
+        this trip is the value of the trip before.
+        """
+        source = self.inner.buffer[slot]
+        is_passed_on = source in self.inner.external and slot not in self.inner.copied
+        if is_passed_on and (source not in self._carried or not self._is_computed(self._carried[source])):
+            return 0
         amounts = []
+        last = len(self.instance.runs) - 1
         for number, run in enumerate(self.instance.runs):  # the last trip is first
-            each = self.walk.builder.size(
-                LiveRange("", GraphInstance((run,), "", True), slot, "activation", 0, 0)
-            ).bytes
-            count = run.repeated.trips - 1 if number == 0 else run.repeated.trips
+            each = self.inner.size(slot, [run]).bytes
+            fewer = (number == 0) + (is_passed_on and number == last)
+            count = maximum(run.repeated.trips - fewer, 0)
             amount = None if each is None else product_of(run.store, (self.walk.round_up(each), count))
             if amount is None:
                 return None
@@ -148,19 +230,22 @@ class _Scan:
         attributes = step.operation.kind.attrs
         sliced = attributes.get("num_scan_inputs")
         self.states = len(self.instance.compiled.graph.inputs) - (sliced if isinstance(sliced, int) else 0)
-        self.moved = [
-            *_moved(step.arguments[self.states :], attributes.get("scan_input_axes")),
-            *_moved(step.outputs[self.states :], attributes.get("scan_output_axes")),
-        ]
-        """The operands whose slices are not along the first axis: a transposed copy is in use for each."""
+        self.moved_inputs = _moved(step.arguments[self.states :], attributes.get("scan_input_axes"))
+        """The inputs whose slices are not along the first axis: a transposed copy of each is in use."""
+        self.moved_outputs = _moved(step.outputs[self.states :], attributes.get("scan_output_axes"))
+        """Such outputs: the body writes into a transposed copy, and the output is allocated after the last trip."""
 
     def run(self) -> list[Allocation]:
         """Walk one trip while the outputs are in use; returns what is in use until the scan ends."""
         outer = self.outer
-        outer.write_outputs(self.step)
-        in_use = [self._copy(outer, slot, "transposed copy of") for slot in self.moved]
+        for slot in self.step.outputs:
+            if slot != UNUSED and slot not in self.moved_outputs:
+                outer.write(slot)
+        moved = [*self.moved_inputs, *self.moved_outputs]
+        in_use = [self._copy(outer, slot, "transposed copy of") for slot in moved]
         known = outer.known.of_body(self.step, self.name, self.instance.runs[0])
-        inner = GraphRun(outer.walk, self.instance, known, allocates_outputs=False)
+        caller = _caller(outer, self.step, self.instance, is_loop=True)
+        inner = GraphRun(outer.walk, self.instance, known, caller, allocates_outputs=False)
         states = [self.instance.compiled.slots[value] for value in self.instance.compiled.graph.outputs[: self.states]]
         in_use += [self._copy(inner, slot, f"{which} state") for slot in states for which in ("previous", "next")]
         inner.run()

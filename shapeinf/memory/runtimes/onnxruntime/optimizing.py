@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
 from tempfile import TemporaryDirectory
 
 from shapeinf.errors import MissingPackageError, ModelError
@@ -46,16 +45,3 @@ def optimize(graph: Graph, level: Level) -> Graph:
             raise ModelError(f"onnxruntime does not load it: {cause}", node=graph.source) from error
         with open(options.optimized_model_filepath, "rb") as file:
             return load(file.read())
-
-
-def is_unchanged(graph: Graph, written: Graph, constants: Collection[tuple[str, str]]) -> bool:
-    """Whether a session wrote a graph as it is, so that its order of execution differs from that of the file.
-
-    `constants` are the (domain, operator) of nodes that become initializers in any case.
-    """
-    return _nodes(graph, constants) == _nodes(written, constants)
-
-
-def _nodes(graph: Graph, constants: Collection[tuple[str, str]]) -> list[tuple[object, ...]]:
-    nodes = [node for node in graph.nodes if (node.domain, node.op) not in constants]
-    return [(node.domain, node.op, node.inputs, node.outputs) for node in nodes]

@@ -11,6 +11,9 @@ from shapeinf.memory.runtimes.kernels import KernelOptions
 Level = Literal["off", "basic", "extended", "all"]
 """How far a session optimizes a graph."""
 
+Outline = tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...]
+"""The domain, operator, inputs and outputs of each node of a graph, in the order of the file."""
+
 
 @attrs.frozen
 class OnnxRuntimeOptions:
@@ -20,6 +23,8 @@ class OnnxRuntimeOptions:
         threads: the number of threads in one kernel.
         reuse: whether values use the free buffers of others.
         file_order: whether nodes run in the order of the file, as in the session that wrote it.
+        unchanged: the graphs and bodies whose nodes run in the order of `execution_order` all the same, as the session
+            wrote them as they were.
         prepacking: whether constant weights are packed for kernels when the session is created.
         l2_cache_bytes: the second-level cache of a core, in bytes, which decides the blocks of some kernels.
         pattern: whether later runs with the shapes of an earlier one place their buffers in one block.
@@ -31,6 +36,7 @@ class OnnxRuntimeOptions:
     threads: int = 1
     reuse: bool = True
     file_order: bool = False
+    unchanged: frozenset[Outline] = frozenset()
     prepacking: bool = True
     l2_cache_bytes: int = KernelOptions().l2_cache_bytes
     pattern: bool = True

@@ -6,10 +6,11 @@ it changed the graph is in this order already, but the order is found again when
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from shapeinf.engine.compiled import CompiledGraph
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.graph import MISSING
+from shapeinf.memory.runtimes.onnxruntime.options import Outline
 
 
 def execution_order(compiled: CompiledGraph, dropped: Collection[int] = (), *, as_file: bool = False) -> list[int]:
@@ -23,6 +24,38 @@ def execution_order(compiled: CompiledGraph, dropped: Collection[int] = (), *, a
     producers = producers_of(compiled, rows)
     read = {row for inputs in producers.values() for row in inputs}
     return depth_first([row for row in rows if row not in read], producers)
+
+
+def is_stored(step: NodeStep) -> bool:
+    """Whether a node is a constant, which a session stores as an initializer."""
+    op_def = step.operation.op_def
+    return op_def is not None and op_def.stored
+
+
+def outlines(compiled: CompiledGraph) -> Iterator[Outline]:
+    """The outlines of a graph and of all bodies in it."""
+    yield outline_of(compiled)
+    for key, *_ in compiled.rows:
+        for body in compiled.operations[key].bodies.values():
+            if isinstance(body, CompiledGraph):
+                yield from outlines(body)
+
+
+def outline_of(compiled: CompiledGraph) -> Outline:
+    """The nodes of a graph in the order of the file, but constants: operators and values, without attributes."""
+    names = compiled.names
+    steps = [step for index in compiled.file_order if not is_stored(step := compiled.step(index))]
+    return tuple(
+        [
+            (
+                step.operation.kind.domain,
+                step.operation.kind.op,
+                tuple(["" if slot < 0 else names[slot] for slot in step.arguments]),
+                tuple(["" if slot < 0 else names[slot] for slot in step.outputs]),
+            )
+            for step in steps
+        ]
+    )
 
 
 def producers_of(compiled: CompiledGraph, rows: Sequence[int]) -> dict[int, list[int]]:

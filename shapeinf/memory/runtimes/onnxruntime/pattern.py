@@ -1,12 +1,23 @@
-"""The memory pattern of onnxruntime: later runs with the input shapes of a first run place its buffers in one block."""
+"""The memory pattern of onnxruntime: later runs with the input shapes of a first run place its buffers in one block.
+
+Each body has a block of its own, in use while the body runs. A trip of a loop is a run of its body.
+"""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from shapeinf.memory.runtimes.trace import Event
+from shapeinf.lattice import Shape
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block
+from shapeinf.memory.runtimes.trace import Event, trace
+from shapeinf.memory.timeline import Buffer
 
+SizedBuffer = tuple[Buffer, int]
+"""A buffer and its bytes."""
+
+MODEL_BLOCK = "block of "
+"""The name of the block of a model; for that of a body, its path follows."""
 ALIGNMENT = 256
 """Offsets in a block are multiples of it."""
 
@@ -35,6 +46,34 @@ def block_size(events: Iterable[Event]) -> int:
         insort(placed, where[event.buffer])
         total = max(total, offset + size)
     return total
+
+
+def fill_blocks(buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> list[SizedBuffer]:
+    """The buffers of a run in which these blocks are in place of the buffers in them, in the order of allocation."""
+    owner = {key: block for block in blocks for key in block.buffers}
+    members: dict[Block, list[SizedBuffer]] = {}
+    for buffer, size in buffers:
+        block = owner.get((buffer.name, buffer.birth))
+        if block is not None:
+            members.setdefault(block, []).append((buffer, size))
+    placed: list[SizedBuffer] = []
+    for buffer, size in buffers:
+        block = owner.get((buffer.name, buffer.birth))
+        if block is None:
+            placed.append((buffer, size))
+            continue
+        if block in members:  # its first buffer
+            placed.append(_block_of(block, members.pop(block)))
+        if (buffer.name, buffer.birth) in block.varying:
+            placed.append((buffer, size))
+    return placed
+
+
+def _block_of(block: Block, members: Sequence[SizedBuffer]) -> SizedBuffer:
+    """A block as a buffer, with the path of its graph and the values in it."""
+    values = tuple([buffer.name for buffer, _ in members])
+    name, size = MODEL_BLOCK + block.path, block_size(trace(members))
+    return Buffer(name, size, block.birth, block.death, "activation", None, Shape.unknown(), values), size
 
 
 def _best_offset(placed: list[tuple[int, int, int]], size: int, total: int) -> int:

@@ -9,8 +9,9 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import Session
 from shapeinf.formats import load
 from shapeinf.graph import Graph
-from shapeinf.memory.runtimes.onnxruntime.optimizing import is_unchanged, optimize
+from shapeinf.memory.runtimes.onnxruntime.optimizing import optimize
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
+from shapeinf.memory.runtimes.onnxruntime.order import outlines
 from shapeinf.memory.runtimes.onnxruntime.session_memory import SessionMemory
 from shapeinf.memory.runtimes.runtime_memory import kernels_of
 
@@ -20,6 +21,7 @@ class OnnxRuntime:
 
     name = "onnxruntime"
     options = OnnxRuntimeOptions
+    stores_offsets = False
 
     def memory(
         self, inference: Inference, session: Session | None, options: OnnxRuntimeOptions, work: int
@@ -38,15 +40,14 @@ class OnnxRuntime:
 def optimized(inference: Inference, options: OnnxRuntimeOptions) -> tuple[Graph, OnnxRuntimeOptions]:
     """The graph that a session runs of a model, and the options with its order.
 
-    A session runs the nodes of the file that it writes in their order, unless it changed nothing. Raises ModelError for
-    a model that it does not load.
+    A session runs the nodes of the file that it writes in their order, but those of a graph, or body, that it did not
+    change. Raises ModelError for a model that it does not load.
     """
     kernels_of(inference, OnnxRuntime.name)  # raises for a model of another dialect, which no session would load
     graph = inference.compiled.graph
     written = optimize(graph, options.optimize or "all") if options.optimized is None else load(options.optimized)
-    operations = inference.compiled.operations.values()
-    constants = {(o.kind.domain, o.kind.op) for o in operations if o.op_def is not None and o.op_def.stored}
-    return written, attrs.evolve(options, file_order=not is_unchanged(graph, written, constants))
+    unchanged = frozenset(outlines(inference.compiled))
+    return written, attrs.evolve(options, file_order=True, unchanged=unchanged)
 
 
 def runtime() -> OnnxRuntime:

@@ -12,18 +12,16 @@ from shapeinf.memory.memory import Memory
 from shapeinf.memory.peak import Peak, PeakAt
 from shapeinf.memory.peak.query import merge_specs
 from shapeinf.memory.runtimes.onnxruntime.arena import regions_of
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block
 from shapeinf.memory.runtimes.onnxruntime.bodies import run_bodies
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
-from shapeinf.memory.runtimes.onnxruntime.pattern import block_size
+from shapeinf.memory.runtimes.onnxruntime.pattern import MODEL_BLOCK, SizedBuffer, fill_blocks
 from shapeinf.memory.runtimes.onnxruntime.walk import Walk
 from shapeinf.memory.runtimes.runtime_memory import RuntimeMemory, kernels_of
-from shapeinf.memory.runtimes.trace import Event, peak_of, trace
+from shapeinf.memory.runtimes.trace import peak_of, trace
 from shapeinf.memory.timeline import Buffer
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK
-
-BLOCK = -1
-"""The number of the block of a later run among its buffers."""
 
 
 @attrs.frozen
@@ -35,7 +33,10 @@ class RunAt:
         idle: the buffers in use at that peak that no value needs there, with their bytes: kept for later values.
         held: what the session holds after it is created.
         block: the block in which later runs with these shapes place their buffers; None without a memory pattern.
-        later: the peak of a later run: the block, and outputs and temporaries apart.
+            Bodies have blocks of their own.
+        later: the peak of a later run: the blocks in use, and outputs and temporaries apart.
+        first_with_blocks: the peak of a first run with a memory pattern: as `first`, but the trips of a loop after the
+            first one of the same shapes have a block, as later runs do.
         first_regions: the regions that the arena takes from the system in the first run; None without an arena.
         later_regions: those that it takes in the next run.
         unknown: the buffers that nothing here counts, as their size is not known, each with the cause.
@@ -46,6 +47,7 @@ class RunAt:
     held: int
     block: int | None
     later: int
+    first_with_blocks: int
     first_regions: tuple[int, ...] | None
     later_regions: tuple[int, ...] | None
     unknown: tuple[Buffer, ...]
@@ -53,7 +55,7 @@ class RunAt:
     @property
     def bytes(self) -> int:
         """The larger of the peaks of a first and of a later run."""
-        return max(self.first.bytes, self.later)
+        return max(self.first.bytes, self.first_with_blocks, self.later)
 
     @property
     def scratch(self) -> int:
@@ -73,8 +75,13 @@ class SessionMemory(RuntimeMemory):
         """Raises ShapeInferenceError for a model of a dialect that onnxruntime does not run."""
         self.options = options
         run = Walk(inference, kernels_of(inference, "onnxruntime"), options, run_bodies).run()
-        self._idle = run.idle
+        self._idle, self._blocks = run.idle, run.blocks
         self._begin_run(inference, "onnxruntime", run.timeline, run.notes, work)
+
+    @property
+    def has_blocks_of_bodies(self) -> bool:
+        """Whether later runs have blocks of bodies, in use while these run."""
+        return any(block.path for block in self._blocks)
 
     def _with_inference(self, inference: Inference) -> Memory:
         return SessionMemory(inference, self.options, work=self.work)
@@ -88,21 +95,28 @@ class SessionMemory(RuntimeMemory):
 
     def _at(self, sizes: Mapping[str, int]) -> RunAt:
         first, buffers = self.peak.at(sizes), self.peak.buffers_at(sizes)
-        block, later = self._later_run(first, buffers)
-        runs = [list(trace(buffers)), later]
-        regions = regions_of(runs) if self.options.arena else (None, None)
+        later = self._in_blocks(buffers, self._blocks)
+        repeated = self._in_blocks(buffers, [block for block in self._blocks if block.is_repeated])
+        runs = [list(trace(repeated)), list(trace(later))]
+        first_regions, later_regions = regions_of(runs) if self.options.arena else (None, None)
         idle = tuple([(buffer, size) for buffer, size in first.alive if self._is_idle(buffer, first.index)])
         held = self._held.at(sizes).bytes if self._held.timeline.points else 0
-        return RunAt(first, idle, held, block, peak_of(later), regions[0], regions[1], self.unsized)
+        block = sum(size for buffer, size in later if buffer.name == MODEL_BLOCK) if self.options.pattern else None
+        return RunAt(
+            first,
+            idle,
+            held,
+            block,
+            peak_of(runs[1]),
+            peak_of(runs[0]),
+            first_regions,
+            later_regions,
+            self.unsized,
+        )
 
-    def _later_run(self, first: PeakAt, buffers: Sequence[tuple[Buffer, int]]) -> tuple[int | None, list[Event]]:
-        """The block of a later run, None without one, and the events of this run."""
-        placed = [(buffer, size) for buffer, size in buffers if buffer.role == "activation"]
-        apart = [(buffer, size) for buffer, size in buffers if buffer.role != "activation"]
-        if not self.options.pattern:
-            return None, list(trace(buffers))
-        block = block_size(trace(placed))
-        return block, [Event(BLOCK, block), *trace(apart)]
+    def _in_blocks(self, buffers: Sequence[SizedBuffer], blocks: Sequence[Block]) -> list[SizedBuffer]:
+        """The buffers of a run, some of them in blocks if there are patterns of memory."""
+        return fill_blocks(buffers, blocks) if self.options.pattern else list(buffers)
 
     def _is_idle(self, buffer: Buffer, point: int) -> bool:
         """Whether no value needs a buffer at a program point where it is in use."""

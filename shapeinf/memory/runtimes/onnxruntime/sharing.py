@@ -96,7 +96,8 @@ class _Plan:
         alias = self.kernels.find_alias(kind.domain, kind.op, version) if position == 0 else None
         source = _input(step, alias)
         if slot in self.graph.outputs:
-            return source if source in self.graph.passed_on else slot
+            passes_on = source in self.graph.passed_on and self.kernels.is_passing_on(kind.domain, kind.op)
+            return source if passes_on else slot
         if source != MISSING:
             return source
         in_place = self.kernels.find_in_place(kind.domain, kind.op, version) if position == 0 else None

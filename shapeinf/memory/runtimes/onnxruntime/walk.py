@@ -19,16 +19,18 @@ from shapeinf.lattice import SequenceType, Shape, TensorType, element_bits
 from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.liveness import GraphInstance, LiveRange
 from shapeinf.memory.runtimes.kernels import RuntimeKernels
+from shapeinf.memory.runtimes.onnxruntime.blocks import Block, is_repeated, size_in_last_trip, varies
 from shapeinf.memory.runtimes.onnxruntime.held import HeldWeights
 from shapeinf.memory.runtimes.onnxruntime.known_shapes import KnownShapes
 from shapeinf.memory.runtimes.onnxruntime.node_inference import PlannerShape
 from shapeinf.memory.runtimes.onnxruntime.options import OnnxRuntimeOptions
-from shapeinf.memory.runtimes.onnxruntime.order import execution_order
+from shapeinf.memory.runtimes.onnxruntime.order import execution_order, is_stored, outline_of
 from shapeinf.memory.runtimes.onnxruntime.sharing import PlannedGraph, plan_buffers
 from shapeinf.memory.runtimes.onnxruntime.temporaries import Temporaries, find_temporaries
 from shapeinf.memory.runtimes.protocol import TEMPORARIES
 from shapeinf.memory.sizes import Size, size_of
 from shapeinf.memory.timeline import Buffer, ProgramPoint, Role, Timeline
+from shapeinf.sharing import cached_property
 from shapeinf.solver.long_dims import product_of, sum_dims
 
 MAX_LISTED = 4
@@ -65,6 +67,25 @@ class Allocation:
 
 
 @attrs.frozen
+class Caller:
+    """The node that runs a body.
+
+    Args:
+        run: the run of its graph.
+        index: its index in the graph.
+        captures: by slot in the body, the slots of the outer values that it reads.
+        results: by output of the body, the outer values into whose buffers the body writes them.
+        is_loop: whether the node runs the body in trips.
+    """
+
+    run: GraphRun
+    index: int
+    captures: Mapping[int, int]
+    results: Mapping[int, int] = attrs.Factory(dict)
+    is_loop: bool = False
+
+
+@attrs.frozen
 class Run:
     """One run of a model.
 
@@ -73,11 +94,13 @@ class Run:
             roles "weight" and "scratch", those that a session holds and the temporaries of kernels.
         idle: by name of a buffer, the ranges of program points in which no value of it is needed, though it is kept for
             a value that is computed later.
+        blocks: those of a later run, of the model first.
         notes: why a session may differ from this prediction.
     """
 
     timeline: Timeline
     idle: Mapping[str, tuple[tuple[int, int], ...]]
+    blocks: tuple[Block, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -105,6 +128,8 @@ class Walk:
         """The nodes whose kernels may need less than the temporaries that are counted."""
         self.undecided: list[str] = []
         """The nodes of which data choose the branch."""
+        self.limits: dict[str, str] = {}
+        """By loop, the input whose value, which is not known, is the number of its trips."""
         self.in_branch = False
         """Whether what runs is in a branch that data may not choose."""
 
@@ -113,11 +138,13 @@ class Walk:
         instance = GraphInstance((self.inference,))
         GraphRun(self, instance, KnownShapes.of_model(self.inference, self.kernels)).run()
         end = len(self.points)
-        self._add_inputs(instance)
+        held = HeldWeights(self, external_parts(self.inference.compiled.graph))
+        self._add_inputs(instance, held)
         buffers = tuple([_buffer(item, end) for item in self.allocations if item.death != item.birth])
         gaps = {item.name: item.gaps() for item in self.allocations}
         idle = {name: ranges for name, ranges in gaps.items() if ranges}
-        return Run(Timeline(tuple(self.points), buffers), idle, tuple(self._notes()))
+        blocks = tuple([block for run in self.graphs if (block := run.block(end, held)) is not None])
+        return Run(Timeline(tuple(self.points), buffers), idle, blocks, tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
         if any(step.operation.body is not None for run in self.graphs for step in run.steps):
@@ -126,20 +153,20 @@ class Walk:
             yield "the onnx package does not read this model: the rules of shapeinf decide what a session knows"
         if self.bounded:
             yield f"the temporaries are upper bounds: {_listed(self.bounded)}"
+        for node, name in self.limits.items():
+            yield f"the number of trips of {node} is the value of the input {name}"
         if self.undecided:
             yield f"data choose the branch, and the branch that needs the most is counted: {_listed(self.undecided)}"
 
-    def _add_inputs(self, instance: GraphInstance) -> None:
+    def _add_inputs(self, instance: GraphInstance, held: HeldWeights) -> None:
         """Add the buffers of the caller, which are not rounded up, and those that the session holds."""
         graph, slots = self.inference.compiled.graph, self.inference.compiled.slots
         for name in graph.inputs:
             if name not in graph.constants:
                 size = self.builder.size(LiveRange(name, instance, slots[name], "input", 0, 0))
                 self.allocations.append(Allocation(name, size.bytes, 0, "input", cause=size.cause))
-        held = HeldWeights(external_parts(graph))
-        for run in self.graphs:
-            for name, size in held.buffers(run):
-                self.allocate(Allocation(name, size.bytes, 0, "weight", cause=size.cause))
+        for name, size in held.buffers():
+            self.allocate(Allocation(name, size.bytes, 0, "weight", cause=size.cause))
 
     @property
     def now(self) -> int:
@@ -166,33 +193,42 @@ class GraphRun:
         walk: Walk,
         instance: GraphInstance,
         known: KnownShapes,
+        caller: Caller | None = None,
         *,
         passed_on: Collection[int] = (),
         allocates_outputs: bool = True,
     ) -> None:
-        """Plans the buffers; nothing has run. `passed_on` as in `PlannedGraph`.
+        """Plans the buffers; nothing has run. `caller` is the node that runs a body, `passed_on` as in `PlannedGraph`.
 
         The node of a body that does not allocate its outputs has buffers for them.
         """
         self.walk = walk
         self.instance = instance
+        self.caller = caller
         self.known = known
         self.compiled = compiled = instance.compiled
-        stored = {i for i in range(len(compiled.rows)) if _is_stored(compiled.step(i))}
-        order = execution_order(compiled, stored, as_file=walk.options.file_order and not instance.inner)
+        stored = {i for i in range(len(compiled.rows)) if is_stored(compiled.step(i))}
+        options = walk.options
+        as_file = options.file_order and not (options.unchanged and outline_of(compiled) in options.unchanged)
+        order = execution_order(compiled, stored, as_file=as_file)
         self.steps = [compiled.step(index) for index in order]
         self.outputs = {compiled.slots[name] for name in compiled.graph.outputs}
         computed = {slot for step in self.steps for slot in step.outputs if slot != UNUSED}
         self.held = set(range(len(compiled.names))) - computed
-        self.constants = self._constants(stored)
+        self.own_constants = self._constants(stored)
+        self.constants = self.own_constants | self._captured_constants()
         planned = PlannedGraph(self.steps, len(compiled.names), self.outputs, self.held, passed_on)
-        self.buffer = plan_buffers(planned, self, walk.kernels, reuse=walk.options.reuse)
+        self.buffer = plan_buffers(planned, self, walk.kernels, reuse=options.reuse)
         self.external = self.held | (set() if allocates_outputs else self.outputs)
-        self.copied = self.outputs & self.constants if allocates_outputs else set()
+        self.copied = self.outputs & self.own_constants if allocates_outputs else set()
         """The outputs that are initializers, each of which is copied into a buffer of its own."""
         self.last_reader = self._last_readers()
         self.allocated: dict[int, Allocation] = {}
         """By buffer, the last allocation of it."""
+        self.placed: dict[int, Allocation] = {}
+        """By their first values, the buffers that a later run places in the block of this graph."""
+        self.span = (0, -1)
+        """The first program point of the run, and the one after the last; -1 for the end of the model."""
         walk.graphs.append(self)
 
     def _constants(self, stored: Collection[int]) -> set[int]:
@@ -202,6 +238,12 @@ class GraphRun:
         constants = {slots[name] for name in graph.constants if name not in inputs}
         return constants | {slot for index in stored for slot in self.compiled.rows[index][2] if slot != UNUSED}
 
+    def _captured_constants(self) -> set[int]:
+        """The slots of the outer values that are initializers."""
+        if self.caller is None:
+            return set()
+        return {slot for slot, outer in self.caller.captures.items() if outer in self.caller.run.constants}
+
     # -- what the plan reads -----------------------------------------------------------------------------------------
 
     def shape(self, slot: int) -> PlannerShape:
@@ -210,10 +252,11 @@ class GraphRun:
 
     def width(self, slot: int) -> int | None:
         """See `PlannedValues`."""
-        tensor = self._tensor(slot)
+        tensor = self.tensor(slot)
         return None if tensor is None else element_bits(tensor.dtype)
 
-    def _tensor(self, slot: int) -> TensorType | None:
+    def tensor(self, slot: int) -> TensorType | None:
+        """The type of a value; None unless it is a tensor."""
         run = self.instance.runs[0]
         value = run.table.types[run.table.canonical[run.numbers[slot]]]
         return value if isinstance(value, TensorType) else None
@@ -231,17 +274,48 @@ class GraphRun:
 
     def run(self) -> None:
         """Run all nodes, after initializers that are outputs are copied."""
+        self.span = (self.walk.now, -1)
         for slot in sorted(self.copied):
-            self.allocated[self.buffer[slot]] = self.walk.allocate(self.allocation(slot))
+            self.write(slot)
         for position, step in enumerate(self.steps):
             self._run_node(position, step)
 
     def end(self, retained: Collection[int] = ()) -> None:
         """Free all buffers at the end of a body, but those of the `retained` values."""
+        self.span = (self.span[0], self.walk.now)
         keep = {self.buffer[slot] for slot in retained}
         for buffer, allocation in self.allocated.items():
             if allocation.death is None and buffer not in keep:
                 allocation.death = self.walk.now
+
+    def block(self, end: int, held: HeldWeights) -> Block | None:
+        """The block of a later run; None without buffers in it. `end` is that of the run of the model.
+
+        A graph that reads a weight of which the session `held` only packed copies is called with no tensor for it,
+        and has no block then.
+        """
+        if self.caller is not None and not self.caller.captures.keys().isdisjoint(held.released(self)):
+            return None
+        first, last = self.span
+        trips = self.instance.runs
+        members = frozenset([(item.name, item.birth) for item in self.placed.values()])
+        varying = frozenset([(item.name, item.birth) for slot, item in self.placed.items() if varies(trips, slot)])
+        last = end if last < 0 else last
+        return Block(self.instance.path, first, last, members, varying, self.is_repeated) if members else None
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a run of the model runs this graph again, with inputs of the same shapes."""
+        if self.caller is None:
+            return False
+        return (self.caller.is_loop and is_repeated(self.instance.runs)) or self.caller.run.is_repeated
+
+    @cached_property
+    def _has_block(self) -> bool:
+        """Whether later runs have a block: all values that the graph is called with are tensors."""
+        graph, slots = self.compiled.graph, self.compiled.slots
+        called = [slots[name] for name in graph.inputs] + ([] if self.caller is None else [*self.caller.captures])
+        return all(not isinstance(run.type_of(slot), SequenceType) for run in self.instance.runs for slot in called)
 
     def _run_node(self, position: int, step: NodeStep) -> None:
         point = ProgramPoint(self.instance.path + step.node_name, step.operation.kind.op)
@@ -284,18 +358,28 @@ class GraphRun:
         """Allocate the buffers of the outputs of a node, unless they exist."""
         for slot in step.outputs:
             if slot != UNUSED:
-                self._write(slot)
+                self.write(slot)
 
-    def _write(self, slot: int) -> None:
+    def write(self, slot: int) -> None:
+        """Allocate the buffer of a value, unless it exists; for a result of a body that is a buffer of its caller."""
         buffer = self.buffer[slot]
-        if buffer in self.external:
+        if self.caller is not None and slot in self.caller.results:
+            self.caller.run.write(self.caller.results[slot])
+            return
+        if buffer in self.external and slot not in self.copied:
             return
         known = self.allocated.get(buffer)
         if known is None or known.death is not None:
             known = self.allocated[buffer] = self.walk.allocate(self.allocation(slot))
-        else:
+            if self._is_placed(buffer):
+                self.placed[slot] = known
+        elif slot not in known.needed:
             known.values.append(self.instance.path + self.compiled.names[slot])
-        known.needed[slot] = [self.walk.now, self.walk.now]
+        known.needed.setdefault(slot, [self.walk.now, self.walk.now])
+
+    def _is_placed(self, buffer: int) -> bool:
+        """Whether the block of a later run has this buffer: that of a tensor that is not an output."""
+        return buffer not in self.outputs and self._has_block and self.tensor(buffer) is not None
 
     def _free(self, position: int) -> None:
         """Free the buffers that no later node reads, after the node at this position."""
@@ -311,17 +395,18 @@ class GraphRun:
         """A buffer of the size of a value, from the next program point on."""
         name = name or self.instance.path + self.compiled.names[slot]
         role: Role = "output" if slot in self.outputs and not self.instance.inner else "activation"
-        size, tensor = self.size(slot), self._tensor(slot)
+        size, tensor = self.size(slot), self.tensor(slot)
         dtype, shape = (None, Shape.unknown()) if tensor is None else (tensor.dtype, tensor.shape)
         return Allocation(name, size.bytes, self.walk.now, role, dtype, shape, size.cause, None, [name])
 
-    def size(self, slot: int) -> Size:
-        """The bytes of a value, the most of all trips; each item of a sequence is a buffer of its own."""
-        size = self.walk.builder.size(LiveRange("", self.instance, slot, "activation", 0, 0))
-        values = [run.type_of(slot) for run in self.instance.runs]
+    def size(self, slot: int, trips: Sequence[Inference] = ()) -> Size:
+        """The bytes of a value, the most of these trips or of all; each item of a sequence is a buffer of its own."""
+        instance = attrs.evolve(self.instance, runs=tuple(trips)) if trips else self.instance
+        size = self.walk.builder.size(LiveRange("", instance, slot, "activation", 0, 0))
+        values = [run.type_of(slot) for run in instance.runs]
         totals = [self._rounded_items(value) for value in values if isinstance(value, SequenceType)]
         if size.bytes is None or not totals or None in totals:
-            return size
+            return Size(size_in_last_trip(size.bytes, instance.runs), size.cause)
         return Size(maximum(*[total for total in totals if total is not None]))
 
     def _rounded_items(self, value: SequenceType) -> DimSize | None:
@@ -339,12 +424,6 @@ class GraphRun:
 def _listed(nodes: Sequence[str]) -> str:
     more = f" and {len(nodes) - MAX_LISTED} more" if len(nodes) > MAX_LISTED else ""
     return ", ".join(nodes[:MAX_LISTED]) + more
-
-
-def _is_stored(step: NodeStep) -> bool:
-    """Whether a node is a constant, which a session stores as an initializer."""
-    op_def = step.operation.op_def
-    return op_def is not None and op_def.stored
 
 
 def _buffer(item: Allocation, end: int) -> Buffer:

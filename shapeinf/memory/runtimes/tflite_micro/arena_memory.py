@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
 from shapeinf.engine.inference import Inference
-from shapeinf.errors import MissingSizeError, ModelError, NotKnown
+from shapeinf.errors import MissingSizeError, ModelError, NotKnown, ShapeInferenceError
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.formats.tflite.rewriting import Sizes
 from shapeinf.formats.tflite.writer import write_metadata
-from shapeinf.inputs.reader import as_sizes
+from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import Shape, ShapeStore, TensorType
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.memory import Memory
 from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.planning import Plan, Slot, Unplaced
+from shapeinf.memory.runtimes.arena_formulas import ArenaFormula
+from shapeinf.memory.runtimes.guarded_sizes import Bytes, value_of
 from shapeinf.memory.runtimes.kernels import KernelOptions
 from shapeinf.memory.runtimes.litert.kernels import LiteRtContext
 from shapeinf.memory.runtimes.litert.model import FileModel, read_model
@@ -86,11 +88,11 @@ class _Layout:
     needs: Mapping[tuple[int, int], MicroNeeds]
     unknown: Mapping[tuple[int, int], str]
 
-    def micro(self) -> list[MicroSubgraph]:
-        """The subgraphs as the planner takes them; a size that is no number is `UNKNOWN`."""
-        return [self._subgraph(number) for number in range(len(self.subgraphs))]
+    def micro(self, bytes_of: Callable[[DimSize | None], Bytes] | None = None) -> list[MicroSubgraph]:
+        """The subgraphs as the planner takes them; by default a size that is no number is `UNKNOWN`."""
+        return [self._subgraph(number, bytes_of or _number) for number in range(len(self.subgraphs))]
 
-    def _subgraph(self, number: int) -> MicroSubgraph:
+    def _subgraph(self, number: int, bytes_of: Callable[[DimSize | None], Bytes]) -> MicroSubgraph:
         subgraph = self.subgraphs[number]
         nodes = [
             MicroNode(
@@ -101,7 +103,7 @@ class _Layout:
             )
             for n, call in enumerate(subgraph.calls)
         ]
-        sizes = [_head_bytes(value) for value in subgraph.values]
+        sizes = [bytes_of(value.size) if _is_planned(value) else 0 for value in subgraph.values]
         return MicroSubgraph(tuple(sizes), tuple(nodes), subgraph.inputs, subgraph.outputs)
 
 
@@ -111,6 +113,7 @@ class TfliteMicroMemory(PlannedArena):
 
     alignment = ALIGNMENT
     planner = "tflite-micro greedy"
+    formula_part = "head"
 
     def __init__(self, inference: Inference, options: TfliteMicroOptions, *, work: int = WORK) -> None:
         """Raises ShapeInferenceError for a model of another dialect, ModelError for one without a file."""
@@ -118,8 +121,8 @@ class TfliteMicroMemory(PlannedArena):
         kernels = kernels_of(inference, "tflite-micro")
         assert isinstance(kernels, MicroKernels)
         self.kernels = kernels
-        timeline = _timeline(self._layout(inference, inference.store))
-        self._begin_run(inference, "tflite-micro", timeline, NOTES, work)
+        self._symbolic = self._layout(inference, inference.store)
+        self._begin_run(inference, "tflite-micro", _timeline(self._symbolic), NOTES, work)
         self._planned = PLANNED
 
     def _with_inference(self, inference: Inference) -> Memory:
@@ -158,11 +161,45 @@ class TfliteMicroMemory(PlannedArena):
         """Head and tail are one block of memory."""
         return sum(parts.values())
 
+    def formula(self, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike) -> ArenaFormula:
+        """The head as formulas; see `PlannedArena.formula`."""
+        formula = super().formula(ranges, **more)
+        sizes = self._stated_sizes()
+        try:
+            agrees = not formula.pieces or formula.at(sizes) in (None, self.at(sizes).head)
+        except ShapeInferenceError:  # sizes that the ranges exclude
+            agrees = True
+        if agrees:
+            return formula
+        listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        reason = (
+            f"at {listed}, the sizes in the file, its tensors have the sizes that it states, and not the inferred ones"
+        )
+        return attrs.evolve(formula, excluded=sizes, reason=reason)
+
+    def _stated_sizes(self) -> dict[str, int]:
+        """The sizes of dims that the inputs have in the file."""
+        document = read_model(self.inference, self.inference.store).document
+        main, sizes = self._symbolic.subgraphs[0], dict[str, int]()
+        for index in main.inputs:
+            value = main.values[index].type
+            dims = value.shape.dims if isinstance(value, TensorType) else None
+            for dim, size in zip(dims or (), document.subgraph(0).tensors[index].dims, strict=False):
+                if isinstance(dim, Dimension) and dim in self.labels:
+                    sizes[self.labels[dim]] = size
+        return sizes
+
+    def _plan_ends(self, bytes_of: Callable[[DimSize], Bytes]) -> Sequence[Bytes]:
+        for cause in self._symbolic.unknown.values():
+            raise NotKnown(cause)
+        buffers = find_buffers(self._symbolic.micro(lambda size: _require_number(size, bytes_of)))
+        return [buffer.end for buffer in find_offsets(buffers)]
+
     def _plan_as_runtime(self, sizes: Mapping[str, int], alignment: int | None, roles: Collection[Role] | None) -> Plan:
         self._require_own(alignment, roles)
         layout, placed = self._placed_at(sizes)
         slots = [
-            Slot(name, max(buffer.first, 0), max(buffer.last, 0) + 1, buffer.size, buffer.offset)
+            Slot(name, max(buffer.first, 0), max(buffer.last, 0) + 1, value_of(buffer.size), value_of(buffer.offset))
             for name, buffer in zip(_names(layout.subgraphs, placed), placed, strict=True)
         ]
         return Plan(slots, head_of(placed), self.alignment, self.planner, list(_unplaced(layout)))
@@ -223,10 +260,14 @@ def _is_planned(value: Value) -> bool:
     return not value.is_constant and not value.is_variable and dtype not in HANDLES
 
 
-def _head_bytes(value: Value) -> int:
-    if not _is_planned(value):
-        return 0
-    return value.size if isinstance(value.size, int) else UNKNOWN
+def _number(size: DimSize | None) -> int:
+    return size if isinstance(size, int) else UNKNOWN
+
+
+def _require_number(size: DimSize | None, bytes_of: Callable[[DimSize], Bytes]) -> Bytes:
+    if size is None:
+        raise NotKnown("the sizes of some tensors are not known")
+    return bytes_of(size)
 
 
 def _context(subgraph: Subgraph, call: Call, store: ShapeStore) -> LiteRtContext:
@@ -331,7 +372,7 @@ def _point(subgraphs: Sequence[Subgraph], number: int, position: int | None) -> 
 def _buffer(subgraphs: Sequence[Subgraph], name: str, buffer: MicroBuffer, end: int) -> Buffer:
     first, death = max(buffer.first, 0), min(max(buffer.last, 0) + 1, end)
     if buffer.tensor is None:
-        return Buffer(name, buffer.size, first, death, "scratch", None, Shape.unknown(), (name,))
+        return Buffer(name, value_of(buffer.size), first, death, "scratch", None, Shape.unknown(), (name,))
     subgraph = subgraphs[buffer.subgraph]
     value = subgraph.values[buffer.tensor]
     role: Role = "activation"

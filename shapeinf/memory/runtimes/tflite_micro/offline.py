@@ -12,6 +12,7 @@ import attrs
 
 from shapeinf.memory.planning import Problem, Request
 from shapeinf.memory.planning.planners import find_planner
+from shapeinf.memory.runtimes.guarded_sizes import value_of
 from shapeinf.memory.runtimes.tflite_micro.planner import ALIGNMENT, ONLINE, MicroBuffer, find_offsets, head_of
 
 METADATA = "OfflineMemoryAllocation"
@@ -39,7 +40,7 @@ class OfflinePlan:
         offsets = [ONLINE] * tensors
         for buffer in self.buffers:
             if buffer.tensor is not None:
-                offsets[buffer.tensor] = buffer.offset
+                offsets[buffer.tensor] = value_of(buffer.offset)
         return struct.pack(f"<{3 + tensors}i", VERSION, 0, tensors, *offsets)
 
 
@@ -70,4 +71,4 @@ def _replace(buffers: Sequence[MicroBuffer], planner: str) -> list[MicroBuffer]:
 def _requests(buffers: Sequence[MicroBuffer]) -> Iterator[Request]:
     for number, buffer in enumerate(buffers):
         first = max(buffer.first, 0)
-        yield Request(str(number), first, max(buffer.last, first) + 1, buffer.size)
+        yield Request(str(number), first, max(buffer.last, first) + 1, value_of(buffer.size))

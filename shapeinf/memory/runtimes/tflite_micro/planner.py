@@ -11,8 +11,11 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import overload
 
 import attrs
+
+from shapeinf.memory.runtimes.guarded_sizes import Bytes, value_of
 
 ALIGNMENT = 16
 """Sizes are rounded up to it (`MicroArenaBufferAlignment`)."""
@@ -26,7 +29,7 @@ class MicroNode:
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    scratch: tuple[int, ...] = ()
+    scratch: tuple[Bytes, ...] = ()
     bodies: tuple[int, ...] = ()
 
 
@@ -38,7 +41,7 @@ class MicroSubgraph:
         sizes: the bytes of each tensor; 0 for constants and variables, which are not in the head.
     """
 
-    sizes: tuple[int, ...]
+    sizes: tuple[Bytes, ...]
     nodes: tuple[MicroNode, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -57,13 +60,13 @@ class MicroBuffer:
 
     subgraph: int
     tensor: int | None
-    size: int
+    size: Bytes
     first: int
     last: int
-    offset: int = ONLINE
+    offset: Bytes = ONLINE
 
     @property
-    def end(self) -> int:
+    def end(self) -> Bytes:
         """The byte after it."""
         return self.offset + self.size
 
@@ -72,9 +75,17 @@ class MicroBuffer:
         return self.first <= other.last and other.first <= self.last
 
 
-def round_up(size: int) -> int:
+@overload
+def round_up(size: int) -> int: ...
+
+
+@overload
+def round_up(size: Bytes) -> Bytes: ...
+
+
+def round_up(size: Bytes) -> Bytes:
     """The next multiple of the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
 def find_buffers(subgraphs: Sequence[MicroSubgraph]) -> list[MicroBuffer]:
@@ -160,7 +171,7 @@ def find_offsets(buffers: Sequence[MicroBuffer]) -> list[MicroBuffer]:
     placed: dict[int, MicroBuffer] = {i: buffer for i, buffer in enumerate(buffers) if buffer.offset != ONLINE}
     by_offset: list[MicroBuffer] = sorted(placed.values(), key=attrgetter("offset"))
     for i in online:
-        offset = 0
+        offset: Bytes = 0
         for other in by_offset:
             if other.overlaps(buffers[i]):
                 if other.offset - offset >= buffers[i].size:
@@ -173,4 +184,4 @@ def find_offsets(buffers: Sequence[MicroBuffer]) -> list[MicroBuffer]:
 
 def head_of(placed: Sequence[MicroBuffer]) -> int:
     """The bytes of the head of the arena."""
-    return max([buffer.end for buffer in placed], default=0)
+    return max([value_of(buffer.end) for buffer in placed], default=0)

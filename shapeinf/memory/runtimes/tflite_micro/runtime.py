@@ -13,6 +13,7 @@ class TfliteMicro:
 
     name = "tflite-micro"
     options = TfliteMicroOptions
+    stores_offsets = True
 
     def memory(
         self, inference: Inference, session: Session | None, options: TfliteMicroOptions, work: int
