@@ -16,19 +16,18 @@ MYPYC = "mypy==2.4.1"
 """The compiler. Its version is fixed: what it accepts, and how it represents numbers, changes between releases."""
 COMPILED = {
     "shapeinf/constraints": "common congruences index piecewise records store",
-    "shapeinf/engine": "bodies compiled declarations inference session tensor_info type_table",
-    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval nests usual_bounds",
+    "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
+    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval nests",
     "shapeinf/formats/onnx": "assembly attributes scanner tensors types",
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "topology",
     "shapeinf/lattice": "broadcasting joins mapping merging relaxer shape shape_store types",
-    "shapeinf/ops": "context deferred element_types rule run",
-    "opdefs/onnx": "cast concat constant contraction control conv elementwise gather logic normalization pad quantize"
-    " reduction reshape select slice",
+    "shapeinf/ops": "context deferred element_types run",
+    "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"
+    " reshape select slice",
     "opdefs/tf/context": "contents context structure",
-    "opdefs/rules": "branching contraction extrapolation gathering iteration operands padding parts reduction"
-    " repetition reshaping window",
-    "opdefs/rules/contents": "arithmetic conversion elements floats integers logic progressions",
+    "opdefs/rules": "contraction gathering operands padding parts reduction repetition reshaping window",
+    "opdefs/rules/contents": "arithmetic conversion elements floats logic progressions",
 }
 """Modules by folder: those in which the time of an inference goes. Each costs time to build and to load."""
 
