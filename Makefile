@@ -1,6 +1,7 @@
 # Each target creates what it needs of the virtual environment first. PYTHON=python3.12 selects another interpreter.
+# COMPILED=1 makes `make demo` compile shapeinf, in an environment of its own: docs/dev/compiled.md.
 PYTHON ?= python3
-VENV ?= .venv
+VENV ?= .venv$(if $(COMPILED),-compiled)
 BIN := $(VENV)/bin
 # A terminal shows the progress of downloads.
 PIP_OPTIONS := --disable-pip-version-check $(if $(MAKE_TERMOUT),,--quiet)
@@ -12,9 +13,10 @@ LIMITED ?= $(wildcard tests/differential/test_float*.py tests/differential/test_
 
 .PHONY: demo test test-all test-limited mutate lint format docs page site clean
 
-demo: $(VENV)/.installed
+demo: $(VENV)/$(if $(COMPILED),.compiled,.installed)
 	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512 --limit 12
 	@echo
+	@$(BIN)/shapeinf --version
 	@echo "next: source $(VENV)/bin/activate, then: shapeinf summary your.onnx"
 
 # The quick part of the tests, with few packages; `make test-all` has all (tests/parts.py).
@@ -66,6 +68,16 @@ $(BIN)/python:
 $(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
 	@echo "installing shapeinf into $(VENV): less than a minute"
 	test -e $(VENV)/.editable || $(BIN)/python -m pip install $(PIP_OPTIONS) .
+	touch $@
+
+# A wheel with modules that mypyc compiles, which stays in $(VENV)/wheel; pip keeps an installed wheel of the same version.
+$(VENV)/.compiled: pyproject.toml setup.py $(SOURCES) | $(BIN)/python
+	@$(BIN)/python tools/c_compiler.py
+	@echo "compiling shapeinf with mypyc and installing it into $(VENV): 4 to 8 minutes of one core, 2 GB of memory"
+	rm -rf $(VENV)/wheel
+	SHAPEINF_MYPYC=1 $(BIN)/python -m pip wheel $(PIP_OPTIONS) --no-deps --wheel-dir $(VENV)/wheel .
+	$(BIN)/python -m pip install $(PIP_OPTIONS) --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	$(BIN)/python -m pip install $(PIP_OPTIONS) $(VENV)/wheel/*.whl
 	touch $@
 
 # Less than .editable, which replaces it if it is there.

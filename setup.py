@@ -37,6 +37,13 @@ def compiled_modules() -> list[str]:
     return [f"{folder}/{name}.py" for folder, names in COMPILED.items() for name in names.split()]
 
 
+def require_compiler() -> None:
+    """End with a message where nothing can be compiled, before mypy is downloaded."""
+    reason = runpy.run_path("tools/c_compiler.py")["missing"]()
+    if reason:
+        sys.exit(f"error: SHAPEINF_MYPYC=1 compiles shapeinf, and cannot here: {reason}")
+
+
 def write_parameters() -> None:
     """Write the signatures of shape functions, which compiled ones do not have: `shapeinf/ops/parameters.py`."""
     parameters = runpy.run_path("shapeinf/ops/parameters.py")
@@ -51,6 +58,7 @@ if __name__ == "__main__":
     if os.environ.get("SHAPEINF_MYPYC") != "1":
         setup()
     elif not {"bdist_wheel", "build_ext"} & set(sys.argv):  # pip asks what the build needs before it builds
+        require_compiler()
         setup(setup_requires=[MYPYC, "attrs", "onnx"])  # besides mypy, packages whose types the modules use
     else:
         from mypyc.build import mypycify

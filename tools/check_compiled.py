@@ -16,7 +16,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SUFFIXES = {".nnef", ".onnx", ".param", ".pb", ".pbtxt"}
 
 
 def describe(path: str) -> dict[str, object]:
@@ -52,9 +51,9 @@ def run(paths: list[str], **variables: str) -> tuple[bool, dict[str, dict[str, o
 
 def models_in(arguments: list[str]) -> list[str]:
     """These files, and the models of all formats in these folders."""
-    paths = [Path(argument).resolve() for argument in arguments]
-    inside = [file for path in paths for file in sorted(path.rglob("*")) if file.suffix in SUFFIXES and file.is_file()]
-    return [str(path) for path in [*(path for path in paths if path.is_file()), *inside]]
+    from shapeinf.formats.model_paths import find_models
+
+    return [os.path.abspath(path) for path in find_models(arguments).paths]
 
 
 def main() -> int:

@@ -67,8 +67,6 @@ class Inference:
     """The number of nodes that the last run or update visited."""
     created_unknowns = False
     """Whether a call since the caller last reset this created unknowns."""
-    assumptions: tuple[str, ...] = ()
-    """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
     declared_mode: DeclaredMode = "ignore"
     """How the declared types of node outputs are used."""
     infer_again: Callable[[Mapping[str, int]], Inference] | None = None
@@ -77,8 +75,6 @@ class Inference:
     # Of a body:
     previous_run: Inference | None = None
     """The run of the same body before this one, where both count: two iterations of a loop."""
-    repeated = Repetition(1)
-    """How many trips this run stands for."""
     undone: tuple[ShapeStore, ShapeStore] | None = None
     """The store before and after the run, where the constraints of the body were undone since it may not run."""
 
@@ -108,6 +104,10 @@ class Inference:
         self.body_runner = body_runner
         self.path = path
         self.certain = certain
+        self.assumptions: tuple[str, ...] = ()
+        """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
+        self.repeated = Repetition(1)
+        """How many trips this run of a body stands for."""
         self.table: TypeTable = TypeTable(store) if outer is None else outer.table
         self.call_stack: tuple[FunctionKey, ...] = () if outer is None else outer.call_stack
         """The functions whose bodies are running, this one included."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections import Counter
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
 
 import attrs
 
@@ -13,7 +17,20 @@ from shapeinf.engine.runs import walk_runs
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
 from shapeinf.html import html_table
-from shapeinf.lattice import Element, HandleType, MapType, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import (
+    BoundedTensor,
+    BroadcastAxes,
+    ChosenIndices,
+    Element,
+    HandleType,
+    MapType,
+    PartialTensor,
+    Progression,
+    SequenceType,
+    Shape,
+    TensorType,
+    Type,
+)
 from shapeinf.lattice.contents import Value, format_contents, nest_elements
 from shapeinf.pickling import versioned_pickle
 from shapeinf.texts import nearest_names
@@ -86,18 +103,44 @@ class TensorInfos(dict[str, TensorInfo]):
         raise KeyError(f"no tensor is named {name!r}" + (f"; did you mean {near}?" if near else ""))
 
 
+_ARGUMENTS: dict[type[PartialTensor], Callable[[Any], tuple[object, ...]]] = {
+    PartialTensor: attrgetter("dtype", "shape", "elements"),
+    BoundedTensor: attrgetter("dtype", "shape", "least", "most"),
+    BroadcastAxes: attrgetter("dtype", "shape", "sizes", "others"),
+    ChosenIndices: attrgetter("dtype", "shape", "size"),
+    Progression: attrgetter("dtype", "shape", "base", "steps"),
+}
+"""The arguments of the constructor of each class of contents, for pickles: `__new__` of a compiled class needs them."""
+
+
+def _reduce_contents(contents: PartialTensor) -> tuple[type[PartialTensor], tuple[object, ...]]:
+    """What `__reduce__` of the contents would return."""
+    return type(contents), _ARGUMENTS[type(contents)](contents)
+
+
+for _kind in _ARGUMENTS:
+    copyreg.pickle(_kind, _reduce_contents)
+
+
 def has_unknowns(shape: Shape) -> bool:
     """Whether the rank or a dim is unknown."""
     return shape.dims is None or any(symbol.is_anonymous for symbol in shape.symbols())
 
 
 def tensor_infos(inference: Inference) -> TensorInfos:
-    """The types of all values of a graph by name; equal types share one record."""
+    """The types of all values of a graph by name; equal types share one record.
+
+    The dict begins as a copy of the slots, whose table stores the hashes of names (see `graph.table`): to insert half a
+    million names into an empty dict takes twice as long, since names that are not in the processor's cache are read.
+    """
     types = inference.table.types
     numbers = [*map(inference.table.canonical.__getitem__, inference.numbers)]
     values = {number: types[number] for number in set(numbers)}
     records = {number: tensor_info(value) for number, value in values.items()}
-    return TensorInfos(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
+    slots: dict[str, Any] = inference.compiled.slots
+    infos = TensorInfos(slots)
+    infos.update(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
+    return infos
 
 
 def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:

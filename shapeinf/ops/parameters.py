@@ -57,7 +57,7 @@ class Parameter(NamedTuple):
 
 
 def parameters(function: Callable[..., object]) -> list[Parameter]:
-    """The parameters of a function after its first one, the context.
+    """The parameters of a function after its first one, the context; of a wrapper those of the wrapped function.
 
     >>> def pad(c, x, value=None, *, mode: str = "constant"): ...
     >>> for parameter in parameters(pad):
@@ -66,7 +66,9 @@ def parameters(function: Callable[..., object]) -> list[Parameter]:
     value 0  None
     mode 2 str constant
     """
-    if type(function) is FunctionType and not hasattr(function, "__wrapped__"):
+    if hasattr(function, "__wrapped__"):
+        function = inspect.unwrap(function)
+    if type(function) is FunctionType:
         return list(_function_parameters(function))
     if type(function) is BuiltinFunctionType or is_compiled(type(function).__module__):
         return _compiled_parameters(function.__module__)[_compiled_name(function)][1:]

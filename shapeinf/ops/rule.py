@@ -74,6 +74,17 @@ class Param(NamedTuple):
     tensor: bool = True
 
 
+def _shape_params(rule: Rule) -> tuple[bool, ...]:
+    """See `Rule._reads_shape`."""
+    return () if rule.variadic else tuple([param.use is _SHAPE for param in rule.params])
+
+
+def _common_use(rule: Rule) -> bool | None:
+    """See `Rule._reads_shapes`."""
+    reads_shape = rule._reads_shape
+    return reads_shape[0] if len(set(reads_shape)) == 1 else None
+
+
 @attrs.frozen(eq=False)
 class Rule:
     """A shape function with its inputs and attributes, read once from its signature.
@@ -98,18 +109,10 @@ class Rule:
     groups: Mapping[str, type]
     raw: bool
     open: frozenset[str]
-    _reads_shape: tuple[bool, ...] = attrs.field(init=False)
+    _reads_shape: Sequence[bool] = attrs.field(init=False, default=attrs.Factory(_shape_params, takes_self=True))
     """For each input whether only its shape is read; empty for a variadic rule."""
-    _reads_shapes: bool | None = attrs.field(init=False)
-    """The value of `_reads_shape` for all inputs; None where they differ, or there are none."""
-
-    @_reads_shape.default
-    def _shape_params(self) -> tuple[bool, ...]:
-        return () if self.variadic else tuple(param.use is InputUse.SHAPE for param in self.params)
-
-    @_reads_shapes.default
-    def _all_shape_params(self) -> bool | None:
-        return self._reads_shape[0] if len(set(self._reads_shape)) == 1 else None
+    _reads_shapes: Any = attrs.field(init=False, default=attrs.Factory(_common_use, takes_self=True))
+    """The bool of `_reads_shape` for all inputs; None where they differ, or there are none."""
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:

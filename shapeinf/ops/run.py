@@ -89,6 +89,8 @@ class Call:
         assert op_def.rule is not None
         self.op_def = op_def
         self.rule = op_def.rule
+        self._function = op_def.rule.function
+        self._raw = op_def.rule.raw
         self._context = op_def.context or InferenceContext
         self.attributes = attributes
         self.version = version
@@ -149,10 +151,14 @@ class Call:
             c.size_terms = size_terms
         if conditions:
             c.conditions = conditions
-        rule = self.rule
         try:
             keywords = self._read_keywords() if self._keywords is None else self._keywords
-            result = self._run_raw(c) if rule.raw else rule.function(c, *rule.arguments(inputs), **keywords)
+            if self._raw:
+                result = self._run_raw(c)
+            elif keywords:
+                result = self._function(c, *self.rule.arguments(inputs), **keywords)
+            else:  # most rules; the dict would be copied
+                result = self._function(c, *self.rule.arguments(inputs))
         except NotKnown as unknown:
             return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings, c.violations)
         except ShapeError as error:
@@ -180,7 +186,7 @@ class Call:
 
     def _run_raw(self, c: InferenceContext) -> object:
         """The outputs of a raw rule: those that it sets, else those that it returns."""
-        returned = self.rule.function(c)
+        returned = self._function(c)
         outputs = c.collect_outputs()
         return returned if outputs is None else tuple(outputs[: self.outputs])
 

@@ -10,10 +10,10 @@ import onnx
 import pytest
 
 from shapeinf import Result, infer_shapes
-from shapeinf.engine.tensor_info import MAX_VALUE
+from shapeinf.engine.tensor_info import MAX_VALUE, TensorInfo
 from shapeinf.expr import Dimension
 from shapeinf.expr.evaluation import evaluate
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import BoundedTensor, BroadcastAxes, ChosenIndices, PartialTensor, Progression, Shape
 from shapeinf.lattice.contents import format_contents, nest_elements
 from tests.differential.ort import session_of
 
@@ -122,6 +122,22 @@ def test_an_empty_array_of_many_rows_is_one_value() -> None:
     empty = PartialTensor("int64", Shape((10**9, 0)), ())
     assert nest_elements(empty) == ()
     assert format_contents(empty) == "[]"
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        PartialTensor("int64", Shape((2,)), (1, -1)),
+        BoundedTensor("int64", Shape((5000,)), 0, 511),
+        BroadcastAxes("int64", Shape((2,)), (3, 1), (1, None)),
+        ChosenIndices("int64", Shape((10,)), 40),
+        Progression("int64", Shape((1, 4)), 3, (0, 2)),
+    ],
+)
+def test_pickles_keep_all_kinds_of_contents(contents: PartialTensor) -> None:
+    loaded = pickle.loads(pickle.dumps(TensorInfo("int64", contents.shape, contents=contents)))
+    assert type(loaded._contents) is type(contents)
+    assert loaded._contents == contents
 
 
 def test_records_with_other_contents_are_equal_and_pickles_keep_them() -> None:

@@ -9,7 +9,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES: list[str] = runpy.run_path(str(ROOT / "setup.py"))["compiled_modules"]()
 # Calls that make a double out of an integer, and variables of the source (not of mypyc: `r12`) that are doubles.
 DOUBLES = re.compile(r"CPyFloat_FromTagged|PyFloat_AsDouble|CPyTagged_TrueDivide|\bdouble cpy_r_(?!r\d)\w+")
+C_COMPILER = ROOT / "tools" / "c_compiler.py"
 EXACT = ("constraints", "engine", "expr", "graph", "lattice")
 
 
@@ -54,13 +54,33 @@ def test_the_build_says_what_it_is() -> None:
     assert build_name() == ("compiled with mypyc" if is_compiled() else "pure Python")
 
 
+@pytest.mark.parametrize(
+    ("compiler", "reason"),
+    [
+        ("no-such-compiler", "no C compiler: no-such-compiler cannot be run"),
+        (f"{sys.executable} -c 'raise SystemExit(1)'", "does not compile an empty program"),
+    ],
+)
+def test_a_missing_compiler_ends_the_build_with_its_name(compiler: str, reason: str) -> None:
+    done = subprocess.run(
+        [sys.executable, str(C_COMPILER)],
+        env={**os.environ, "CC": compiler},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: shapeinf cannot be compiled: ")
+    assert reason in done.stderr or "no Python.h" in done.stderr
+
+
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the source tree with the compiled wheel in `wheel/` and the C code in `build/`."""
     pytest.importorskip("mypyc", reason="mypyc is not installed: no compiled build")
-    compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    if shutil.which(compiler) is None or not Path(sysconfig.get_paths()["include"], "Python.h").is_file():
-        pytest.skip("no C compiler, or no header of Python: no compiled build")
+    reason = runpy.run_path(str(C_COMPILER))["missing"]()
+    if reason is not None:
+        pytest.skip(f"no compiled build: {reason}")
     copy = tmp_path_factory.mktemp("compiled") / "source"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "build", "__pycache__", "*_cache"))
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", "wheel", "."]
