@@ -20,7 +20,7 @@ Steps = tuple[Step, ...]
 
 VIEWS = frozenset({"aten.view.default", "aten._unsafe_view.default"})
 
-_MADE = frozenset(("addmm", "mm", "bmm", "linear", "contiguous", "arange", "zeros", "ones", "full", "embedding"))
+_CONTIGUOUS = frozenset(("addmm", "mm", "bmm", "linear", "contiguous", "arange", "zeros", "ones", "full", "embedding"))
 """Functions whose results are contiguous."""
 _ELEMENTWISE = frozenset(
     (
@@ -75,7 +75,7 @@ def with_steps(graph: Graph) -> Iterator[Node]:
 def _steps(node: Node, layouts: Mapping[str, Steps]) -> Steps | None:
     """The steps to the outputs of a node; None where its layout is not known."""
     name, attributes = function_name(node.op), node.kind.attrs
-    if name in _MADE or (name == "clone" and attributes.get("memory_format") == "contiguous"):
+    if name in _CONTIGUOUS or (name == "clone" and attributes.get("memory_format") == "contiguous"):
         return ()
     operands = [layouts.get(node.inputs[at]) for at in _tensors(attributes.values())]
     if not operands or operands[0] is None:
