@@ -27,8 +27,9 @@ def view(c: InferenceContext, self: Value, *, shape: object, steps: Steps = ()) 
     """
     result = reshape(c, self, shape=shape)
     dims, wanted = self.shape.dims, result.shape.dims
-    known = dims is not None and wanted is not None
-    if steps and known and allows_view(c, dims, wanted, steps) is not True:
+    if not steps or dims is None or wanted is None:
+        return result
+    if allows_view(c, dims, wanted, steps) is not True:
         reason = "torch refuses a view that would copy elements, and a reshape of the module copies them"
         c.store.add_disjunction("the strides of the operand allow the view", c.source(reason))
     return result
