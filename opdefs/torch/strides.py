@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from opdefs.pnnx.reshape import reshape
+from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.torch.dialect import torch
 from opdefs.torch.view_steps import VIEWS, Step, Steps
 from shapeinf.expr import DimSize
@@ -66,7 +67,7 @@ def _blocks(c: InferenceContext, dims: Sequence[DimSize], strides: Sequence[_Str
     size: DimSize = 1
     base: _Stride | None = None
     for dim, stride in zip(reversed(dims), reversed(strides), strict=True):
-        if dim == 1:
+        if is_unit(dim):
             continue
         joined = base is not None and _continues(c, dim, stride, _Stride(base.number * size, base.unknown))
         if joined is None and unknown:
@@ -83,7 +84,7 @@ def _continues(c: InferenceContext, dim: DimSize, stride: _Stride, expected: _St
     if stride.unknown != expected.unknown:
         return None
     equal = c.prove_eq(stride.number, expected.number)
-    return None if equal is False and c.prove_le(2, dim) is not True else equal
+    return None if equal is False and prove_unit(c, dim) is not False else equal
 
 
 def _fits(c: InferenceContext, blocks: Sequence[DimSize], wanted: Sequence[DimSize]) -> bool | None:
@@ -96,7 +97,7 @@ def _fits(c: InferenceContext, blocks: Sequence[DimSize], wanted: Sequence[DimSi
                 return False if all(isinstance(d, int) for d in (*blocks, *wanted)) else None
             size *= remaining.pop()
     rest = math.prod(remaining)
-    return True if rest == 1 else False if isinstance(rest, int) else None
+    return True if is_unit(rest) else False if isinstance(rest, int) else None
 
 
 # -- the strides after the steps ---------------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ class _Axes:
     """The axes of a tensor during the steps, by numbers that they keep."""
 
     def __init__(self, rank: int) -> None:
-        self.shown = list(range(rank))
+        self.order = list(range(rank))
         """In the order of the shape."""
         self.memory = list(range(rank))
         """In the order of memory, the outermost first, with axes that were removed."""
@@ -121,21 +122,21 @@ class _Axes:
         name, *numbers = step
         at = [number for number in numbers if isinstance(number, int)]
         if name == "permute":
-            self.shown = [self.shown[axis] for axis in at]
-        elif name == "swap" and self.shown:
+            self.order = [self.order[axis] for axis in at]
+        elif name == "swap" and self.order:
             first, second = at
-            self.shown[first], self.shown[second] = self.shown[second], self.shown[first]
+            self.order[first], self.order[second] = self.order[second], self.order[first]
         elif name == "cut":
-            axis = self.shown[at[0]]
+            axis = self.order[at[0]]
             self.cut.add(axis)
             self.factors[axis] = self.factors.get(axis, 1) * at[1]
         elif name == "remove":
-            self.cut.add(self.shown.pop(at[0]))
+            self.cut.add(self.order.pop(at[0]))
         elif name == "insert":  # of size 1, so that its place in memory has no influence
-            self.shown.insert(at[0] if at[0] >= 0 else len(self.shown) + 1 + at[0], self.count)
+            self.order.insert(at[0] if at[0] >= 0 else len(self.order) + 1 + at[0], self.count)
             self.count += 1
         elif name == "copy":
-            self.memory = [axis for axis in self.memory if axis in self.shown]
+            self.memory = [axis for axis in self.memory if axis in self.order]
             self.cut, self.factors = set(), {}
 
 
@@ -149,9 +150,9 @@ def _strides(dims: Sequence[DimSize], steps: Sequence[Step]) -> list[_Stride] | 
             axes.apply(step)
     except (IndexError, ValueError):
         return None
-    if len(axes.shown) != len(dims):
+    if len(axes.order) != len(dims):
         return None
-    sizes = dict(zip(axes.shown, dims, strict=True))
+    sizes = dict(zip(axes.order, dims, strict=True))
     strides: dict[int, _Stride] = {}
     number: DimSize = 1
     unknown: frozenset[int] = frozenset()
@@ -161,4 +162,4 @@ def _strides(dims: Sequence[DimSize], steps: Sequence[Step]) -> list[_Stride] | 
             unknown |= {axis}
         else:
             number *= sizes[axis]
-    return [strides.get(axis, _Stride(1)) for axis in axes.shown]
+    return [strides.get(axis, _Stride(1)) for axis in axes.order]

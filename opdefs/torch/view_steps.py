@@ -20,9 +20,9 @@ Steps = tuple[Step, ...]
 
 VIEWS = frozenset({"aten.view.default", "aten._unsafe_view.default"})
 
-_MADE = frozenset(("addmm", "mm", "bmm", "linear", "contiguous", "arange", "zeros", "ones", "full", "embedding"))
+_CONTIGUOUS = frozenset(("addmm", "mm", "bmm", "linear", "contiguous", "arange", "zeros", "ones", "full", "embedding"))
 """Functions whose results are contiguous."""
-_KEPT = frozenset(
+_ELEMENTWISE = frozenset(
     (
         *("relu", "sigmoid", "tanh", "gelu", "silu", "neg", "exp", "dropout", "clone", "_to_copy"),
         *("add", "sub", "mul", "div"),
@@ -47,7 +47,7 @@ _FOLLOWING = frozenset(
     )
 )
 """Functions whose results are contiguous where all operands are."""
-_SAME = frozenset(("alias", "detach"))
+_IDENTITIES = frozenset(("alias", "detach"))
 """Functions that return their operand."""
 
 
@@ -75,16 +75,16 @@ def with_steps(graph: Graph) -> Iterator[Node]:
 def _steps(node: Node, layouts: Mapping[str, Steps]) -> Steps | None:
     """The steps to the outputs of a node; None where its layout is not known."""
     name, attributes = function_name(node.op), node.kind.attrs
-    if name in _MADE or (name == "clone" and attributes.get("memory_format") == "contiguous"):
+    if name in _CONTIGUOUS or (name == "clone" and attributes.get("memory_format") == "contiguous"):
         return ()
     operands = [layouts.get(node.inputs[at]) for at in _tensors(attributes.values())]
     if not operands or operands[0] is None:
         return None
-    if name in _KEPT and len(operands) == 1:
+    if name in _ELEMENTWISE and len(operands) == 1:
         return (*operands[0], ("copy",)) if operands[0] else ()
-    if name in _KEPT or name in _FOLLOWING or node.op in VIEWS:
+    if name in _ELEMENTWISE or name in _FOLLOWING or node.op in VIEWS:
         return () if not any(operands) and None not in operands else None
-    if name in _SAME:
+    if name in _IDENTITIES:
         return operands[0]
     read = _READERS.get(name)
     step = None if read is None else read(attributes)
@@ -103,7 +103,7 @@ def _tensors(values: Iterable[object]) -> Iterator[int]:
 # -- the steps of functions --------------------------------------------------------------------------------------------
 
 Attributes = Mapping[str, object]
-_WHOLE = tuple((start, end, 1) for start in (None, 0) for end in (None, 2**63 - 1))
+_COMPLETE = tuple((start, end, 1) for start in (None, 0) for end in (None, 2**63 - 1))
 """Bounds of slices that remove nothing."""
 
 
@@ -128,7 +128,7 @@ def _cut(attributes: Attributes) -> Step | None:
 
 def _slice(attributes: Attributes) -> Step | None:
     bounds = attributes.get("start"), attributes.get("end"), attributes.get("step", 1)
-    return () if bounds in _WHOLE else _cut(attributes)
+    return () if bounds in _COMPLETE else _cut(attributes)
 
 
 def _remove(attributes: Attributes) -> Step | None:
