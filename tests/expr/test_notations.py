@@ -48,7 +48,10 @@ def jax_reader(text: str) -> Callable[[Mapping[str, int]], int | None] | None:
     jax = pytest.importorskip("jax")
     export = pytest.importorskip("jax.export")
     jax.config.update("jax_enable_x64", True)
-    dims = within_calls(MAX_CALLS, lambda: export.symbolic_shape(text))
+    try:
+        dims = within_calls(MAX_CALLS, lambda: export.symbolic_shape(text))
+    except AssertionError:  # its bounds are floats, which are not exact for large products
+        dims = None
     if dims is None:
         return None
     (dim,) = dims
@@ -62,10 +65,10 @@ def jax_reader(text: str) -> Callable[[Mapping[str, int]], int | None] | None:
     return value
 
 
-MAX_CALLS = 1_000_000
+MAX_CALLS = 300_000
 """The Python calls that jax may need to read a text; half of the texts need fewer than 1,000."""
 
-MIN_READ = {"jax": 0.97}
+MIN_READ = {"jax": 0.95}
 """The part of the texts that a tool reads, where it does not read all."""
 
 T = TypeVar("T")
