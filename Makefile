@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP_OPTIONS := --disable-pip-version-check $(if $(MAKE_TERMOUT),,--quiet)
 SOURCES := $(shell find shapeinf opdefs -name '*.py')
 
-# The tests whose results could depend on the processor, with numpy limited to the instructions that every processor has.
+# The tests whose results could depend on the processor, with numpy on the instructions that every processor has.
 # LIMITED=tests runs all tests in this way.
 LIMITED ?= $(wildcard tests/differential/test_float*.py tests/differential/test_folded*.py) tests/program
 
@@ -70,7 +70,7 @@ $(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
 	test -e $(VENV)/.editable || $(BIN)/python -m pip install $(PIP_OPTIONS) .
 	touch $@
 
-# A wheel with modules that mypyc compiles, which stays in $(VENV)/wheel; pip keeps an installed wheel of the same version.
+# A wheel with modules that mypyc compiles, which stays in $(VENV)/wheel. pip keeps an installed wheel of this version.
 $(VENV)/.compiled: pyproject.toml setup.py $(SOURCES) | $(BIN)/python
 	@$(BIN)/python tools/c_compiler.py
 	@echo "compiling shapeinf with mypyc and installing it into $(VENV): 4 to 8 minutes of one core, 2 GB of memory"
