@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from shapeinf.codegen.shape_module import Amount
-from shapeinf.expr import Dimension, DimSize
+from shapeinf.expr import Dimension, DimSize, maximum
 from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.lower import byte_count
@@ -59,6 +59,14 @@ class AmountTable:
             upper = exact if self._elimination.is_retained(form) else self._upper_bound(form)
             amount = self._dims[d] = Amount(exact, upper)
         return amount
+
+    def dim_or_lower_bound(self, d: DimSize) -> tuple[Amount, bool]:
+        """The amount of a dim, counted as its lower bound where it has no upper bound; whether it has none."""
+        amount = self.dim(d)
+        if amount.upper is not None:
+            return amount, False
+        lower = self._elimination.lower(canonical_form(self.store, d))
+        return self.with_bound(d, maximum(lower or 0, 0)), True
 
     def with_bound(self, formula: DimSize | None, counted: DimSize) -> Amount:
         """The amount of a formula, and of the one that is counted instead where a size in it is not set."""

@@ -1,9 +1,10 @@
 // The cost of the model: sums over all nodes, by operator, and the most expensive nodes.
 
 const MAX_NODES = 12;
-const [MACS, OPERATIONS, READ, WRITTEN, PARAMETERS, BOUNDED] = [0, 1, 2, 3, 4, 5];
+const [MACS, OPERATIONS, READ, WRITTEN, PARAMETERS, BOUNDED, LEAST] = [0, 1, 2, 3, 4, 5, 6];
 
-/** Each distinct cost is a row: five numbers of amounts, and whether they are upper bounds. `row` has that of each node.
+/** Each distinct cost is a row: five numbers of amounts, whether they are upper bounds, and a bit for each amount that is
+ * a lower bound while a size in it is not set. `row` has that of each node.
  * @typedef {{rows: number[][], name: number[], op: number[], row: number[], uncounted: [number, number][]}} Cost */
 
 /** A sum over nodes: the five amounts, and how many nodes it counts.
@@ -47,8 +48,11 @@ class CostView {
     this.values = numbers.map((row) => (missing(row) ? null : row.map((n) => /** @type {bigint} */ (amounts[n].value))));
     this.groups = this.sumGroups(amounts);
     this.total = this.groups.reduce((sum, group) => sum.map((value, k) => value + group.values[k]), [0n, 0n, 0n, 0n, 0n]);
-    this.atLeast = this.cost.uncounted.length > 0 || this.cost.row.some((row) => this.values[row] === null);
-    this.atMost = numbers.some((row, i) => this.values[i] !== null && (this.cost.rows[i][BOUNDED] === 1 || row.some((n) => !amounts[n].exact)));
+    const isLower = (/** @type {number} */ i, /** @type {number} */ k) => ((this.cost.rows[i][LEAST] >> k) & 1) === 1 && !amounts[numbers[i][k]].exact;
+    const isLeast = (/** @type {number} */ i) => this.values[i] === null || [MACS, OPERATIONS, PARAMETERS].some((k) => isLower(i, k));
+    const isMost = (/** @type {number} */ i) => this.cost.rows[i][BOUNDED] === 1 || numbers[i].some((n, k) => !amounts[n].exact && !isLower(i, k));
+    this.atLeast = this.cost.uncounted.length > 0 || this.cost.row.some(isLeast);
+    this.atMost = numbers.some((_, i) => this.values[i] !== null && isMost(i));
     this.show(legal);
   }
 

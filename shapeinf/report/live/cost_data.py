@@ -47,8 +47,9 @@ class CostData:
         return [numbers[cost] for cost in distinct]
 
     def _row(self, amounts: Iterable[DimSize], bounded: bool) -> int:
-        numbers = (self._amounts.number(self._amounts.dim(amount)) for amount in amounts)
-        return self._rows[(*numbers, int(bounded))]
+        counted = [self._amounts.dim_or_lower_bound(amount) for amount in amounts]
+        least = sum(1 << k for k, (_, is_lower) in enumerate(counted) if is_lower)
+        return self._rows[(*(self._amounts.number(amount) for amount, _ in counted), int(bounded), least)]
 
     @property
     def names(self) -> list[str]:
@@ -60,7 +61,9 @@ class CostData:
         return -1 if name in self._ambiguous else self._by_name.get(name, -1)
 
     def columns(self, texts: TextTable, types: Numbers) -> dict[str, Any]:
-        """The distinct costs (`FIELDS`, then whether they are upper bounds), and the columns of the nodes.
+        """The distinct costs, and the columns of the nodes.
+
+        A cost has the numbers of `FIELDS`, whether they are upper bounds, and a bit for each that is a lower bound.
 
         Of nodes that are not counted, the operator and the parameters.
         """
