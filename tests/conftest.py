@@ -5,6 +5,7 @@ By default the examples are a seeded slice, smaller in the quick part; HYPOTHESI
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from collections import defaultdict
@@ -77,6 +78,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     }
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in drawn])
     items[:] = [item for item in items if id(item) in drawn]
+
+
+def pytest_collection_finish() -> None:
+    """The objects of collected tests, which are millions, are no garbage: a full collection of them takes seconds."""
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

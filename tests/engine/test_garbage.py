@@ -16,7 +16,8 @@ g (float[N, H] x) => (float[N, K] y) { half = Slice <starts = [0], ends = [4]> (
 
 @pytest.fixture
 def pace(monkeypatch):
-    """A new count of objects; Python does not start collections of its own during the test."""
+    """A new count of objects, none of which is frozen; Python does not start collections of its own during the test."""
+    gc.unfreeze()
     pace = garbage._Pace()
     monkeypatch.setattr(garbage, "_pace", pace)
     threshold = gc.get_threshold()
@@ -25,8 +26,8 @@ def pace(monkeypatch):
     pace.created = 0
     yield pace
     gc.set_threshold(*threshold)
-    gc.unfreeze()
     gc.enable()
+    gc.freeze()  # as before the test
 
 
 def collections():
