@@ -36,7 +36,7 @@ class MemoryRuntime(Protocol):
     options: type[Any]
     """The class of its options; its default values are those of the runtime."""
     stores_offsets: bool
-    """Whether its files may have the offsets of tensors: `PlannedArena.save_offline` writes them."""
+    """Whether its files may have the offsets of tensors, which `PlannedArena.save_offline` writes."""
 
     def memory(self, inference: Inference, session: Session | None, options: Any, work: int) -> RuntimeMemory:
         """The memory of a model; `session` inferred it, and infers another graph that the runtime runs in its place.
