@@ -6,6 +6,8 @@ at which every comparison has the same result.
 
 from __future__ import annotations
 
+from typing import overload
+
 from shapeinf.expr import DimSize
 
 
@@ -125,3 +127,16 @@ def value_of(size: Bytes) -> int:
 def formula_of(size: Bytes) -> DimSize:
     """The formula; a number has itself."""
     return size if isinstance(size, int) else size.formula
+
+
+@overload
+def round_up(size: int, multiple: int) -> int: ...
+
+
+@overload
+def round_up(size: Bytes, multiple: int) -> Bytes: ...
+
+
+def round_up(size: Bytes, multiple: int) -> Bytes:
+    """The next multiple of a number."""
+    return (size + multiple - 1) // multiple * multiple

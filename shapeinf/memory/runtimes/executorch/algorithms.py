@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from shapeinf.memory.planning import Request
+from shapeinf.memory.runtimes.guarded_sizes import round_up
 
 SORTED_BY = 16
 """Tensors are sorted by their sizes rounded up to this, whatever the alignment of the arena."""
@@ -45,8 +46,8 @@ def greedy(requests: Sequence[Request], alignment: int) -> Offsets:
     """
     segments: list[_Segment] = []
     slots: list[tuple[int, int]] = [(0, 0)] * len(requests)
-    for index in reversed(sorted(range(len(requests)), key=lambda i: _round_up(requests[i].size, SORTED_BY))):
-        request, size = requests[index], _round_up(requests[index].size, alignment)
+    for index in reversed(sorted(range(len(requests)), key=lambda i: round_up(requests[i].size, SORTED_BY))):
+        request, size = requests[index], round_up(requests[index].size, alignment)
         number, offset = _find(segments, request, size)
         if number == len(segments):
             segments.append(_Segment(size, []))
@@ -80,12 +81,8 @@ def naive(requests: Sequence[Request], alignment: int) -> Offsets:
     offsets, total = [], 0
     for request in requests:
         offsets.append(total)
-        total += _round_up(request.size, alignment)
+        total += round_up(request.size, alignment)
     return offsets, total
-
-
-def _round_up(size: int, step: int) -> int:
-    return -(-size // step) * step
 
 
 def _live_together(a: Request, b: Request) -> bool:

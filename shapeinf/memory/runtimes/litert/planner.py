@@ -16,11 +16,11 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import Literal, overload
+from typing import Literal
 
 import attrs
 
-from shapeinf.memory.runtimes.guarded_sizes import Bytes, value_of
+from shapeinf.memory.runtimes.guarded_sizes import Bytes, round_up, value_of
 
 ALIGNMENT = 64
 """Offsets are multiples of it."""
@@ -160,29 +160,16 @@ class Arena:
         for other in self._placed:
             if not other.overlaps(first, last):
                 continue
-            start = round_up(end)
+            start = round_up(end, ALIGNMENT)
             if start + size <= other.offset and (smallest is None or other.offset - start < smallest):
                 best, smallest = start, other.offset - end
             end = max(end, other.end)
             if smallest == 0:
                 break
-        placed = Placed(tensor, size, round_up(end) if best is None else best, first, last)
+        placed = Placed(tensor, size, round_up(end, ALIGNMENT) if best is None else best, first, last)
         self.size = max(self.size, value_of(placed.end))
         insort(self._placed, placed, key=attrgetter("offset"))
         return placed
-
-
-@overload
-def round_up(size: int) -> int: ...
-
-
-@overload
-def round_up(size: Bytes) -> Bytes: ...
-
-
-def round_up(size: Bytes) -> Bytes:
-    """The next multiple of the alignment."""
-    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
 def plan_arena(graph: ArenaGraph, *, sharing: bool = True) -> ArenaPlan:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import overload
 
 import attrs
 
-from shapeinf.memory.runtimes.guarded_sizes import Bytes, value_of
+from shapeinf.memory.runtimes.guarded_sizes import Bytes, round_up, value_of
 
 ALIGNMENT = 16
 """Sizes are rounded up to it (`MicroArenaBufferAlignment`)."""
@@ -75,19 +74,6 @@ class MicroBuffer:
         return self.first <= other.last and other.first <= self.last
 
 
-@overload
-def round_up(size: int) -> int: ...
-
-
-@overload
-def round_up(size: Bytes) -> Bytes: ...
-
-
-def round_up(size: Bytes) -> Bytes:
-    """The next multiple of the alignment."""
-    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-
-
 def find_buffers(subgraphs: Sequence[MicroSubgraph]) -> list[MicroBuffer]:
     """The buffers in the head, in the order in which the interpreter lists them: tensors, then scratch buffers."""
     return Lifetimes(subgraphs).buffers()
@@ -112,7 +98,7 @@ class Lifetimes:
         if self.subgraphs:
             self.walk(0)
         tensors = [
-            MicroBuffer(number, index, round_up(size), *self.spans.get((number, index), (-1, -1)))
+            MicroBuffer(number, index, round_up(size, ALIGNMENT), *self.spans.get((number, index), (-1, -1)))
             for number, subgraph in enumerate(self.subgraphs)
             for index, size in enumerate(subgraph.sizes)
             if size
@@ -122,7 +108,7 @@ class Lifetimes:
     def _scratch_buffers(self) -> Iterator[MicroBuffer]:
         for (number, position), (first, last) in sorted(self.scratch.items()):
             for size in self.subgraphs[number].nodes[position].scratch:
-                yield MicroBuffer(number, None, round_up(size), first, last)
+                yield MicroBuffer(number, None, round_up(size, ALIGNMENT), first, last)
 
     @property
     def now(self) -> int:

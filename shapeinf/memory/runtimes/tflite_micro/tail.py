@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shapeinf.memory.runtimes.guarded_sizes import round_up
 from shapeinf.memory.runtimes.litert.subgraph import Subgraph
 from shapeinf.memory.runtimes.tflite_micro.kernels import MicroNeeds
-from shapeinf.memory.runtimes.tflite_micro.planner import round_up
+from shapeinf.memory.runtimes.tflite_micro.planner import ALIGNMENT
 
 INTERPRETER = 488
 """Allocators, planner, and the list of one subgraph."""
@@ -32,20 +33,20 @@ def tail_of(
     """
     size = INTERPRETER + SUBGRAPH * (len(subgraphs) - 1)
     if resources:
-        size = round_up(size + RESOURCES)
-        size = round_up(size + RESOURCE * len(resources))
+        size = round_up(size + RESOURCES, ALIGNMENT)
+        size = round_up(size + RESOURCE * len(resources), ALIGNMENT)
     size += EVALUATED_TENSOR * sum(len(subgraph.values) for subgraph in subgraphs)
     size += NODE * len(needs) + sum(need.options for need in needs)
     for stored in (*[block for need in needs for block in need.stored], *resources):
-        size = round_up(size + stored)
+        size = round_up(size + stored, ALIGNMENT)
     size += POINTER * sum(len(need.scratch) for need in needs)
     for variable in variables:
-        size = round_up(size + variable)
+        size = round_up(size + variable, ALIGNMENT)
     main = subgraphs[0]
     for indices in (main.inputs, main.outputs):
         if indices:
-            size = round_up(size + POINTER * len(indices)) + TENSOR * len(indices)
+            size = round_up(size + POINTER * len(indices), ALIGNMENT) + TENSOR * len(indices)
         for index in indices:
             scales = len(main.values[index].scales)
             size += QUANTIZATION + INTEGERS + INTEGER * scales if scales else 0
-    return round_up(size)
+    return round_up(size, ALIGNMENT)
