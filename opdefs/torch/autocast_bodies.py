@@ -36,10 +36,10 @@ _IMAGES = (
 )
 _MATRICES = (
     *("trace", "cdist", "cholesky", "inverse", "pinverse", "linalg_inv", "linalg_qr", "linalg_svd", "linalg_solve"),
-    *("linalg_eigh", "linalg_cholesky", "prod", "quantile", "nanquantile", "polar", "view_as_complex"),
-    *("fft_fft", "fft_rfft"),
+    *("linalg_eigh", "linalg_cholesky"),
 )
-_RAISED = frozenset((*_LOSSES, *_IMAGES, *_MATRICES))
+_NUMBERS = ("prod", "quantile", "nanquantile", "polar", "view_as_complex", "fft_fft", "fft_rfft")
+_RAISED = frozenset((*_LOSSES, *_IMAGES, *_MATRICES, *_NUMBERS))
 """The functions that take their floats in float32."""
 _RAISED_PADS = {"reflect": (2, 4), "replicate": (2, 4, 6)}
 """By mode the numbers of amounts of pads that do so."""

@@ -31,19 +31,8 @@ _ELEMENTWISE = frozenset(
 """Functions of elements: the result of one tensor has the elements in the order of the operand in memory."""
 _FOLLOWING = frozenset(
     (
-        *(
-            "cat",
-            "stack",
-            "layer_norm",
-            "native_layer_norm",
-            "softmax",
-            "_softmax",
-            "convolution",
-            "pad",
-            "mean",
-            "sum",
-        ),
-        *("conv1d", "conv2d", "conv3d", "constant_pad_nd", "where", "reshape", "flatten", "unflatten"),
+        *("cat", "stack", "layer_norm", "native_layer_norm", "softmax", "_softmax", "convolution", "pad", "mean"),
+        *("conv1d", "conv2d", "conv3d", "constant_pad_nd", "where", "reshape", "flatten", "unflatten", "sum"),
     )
 )
 """Functions whose results are contiguous where all operands are."""

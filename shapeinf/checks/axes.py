@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.checked_model import CheckedModel, precondition_diagnostic
 from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
@@ -272,15 +272,12 @@ def coupled_axes(model: CheckedModel) -> Iterator[Diagnostic]:
             nodes.add(precondition.node)
             legal, mixed = map(model.binding_text, example)
             axes = " and ".join(f"{model.symbol_text(s)} ({model.axes_text(s)})" for s in model.axes if s in symbols)
-            yield Diagnostic(
+            yield precondition_diagnostic(
                 "warning",
                 "C105",
                 f"{axes} must fit each other: {precondition.text}; the graph fails at {mixed}, but may run at {legal}",
-                precondition.node,
-                precondition.op,
-                because=precondition.message,
+                precondition,
                 help="ignore this if it is intended; otherwise a node upstream uses the wrong axis",
-                location=precondition.location,
             )
 
 

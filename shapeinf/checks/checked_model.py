@@ -10,7 +10,7 @@ from shapeinf.checks.changes import integers_in
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.contract.conditions import DimCondition, read_guards
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.schema_violations import SchemaViolations
@@ -285,3 +285,11 @@ def violations_at(
         return None
     run = rerun(inference, store, prepare, budget)
     return None if budget.cut else certain_violations(run)
+
+
+def precondition_diagnostic(
+    severity: Severity, code: str, message: str, precondition: Precondition, help: str | None = None
+) -> Diagnostic:
+    """A diagnostic at the node that requires a precondition, with its reason."""
+    node, op, because = precondition.node, precondition.op, precondition.message
+    return Diagnostic(severity, code, message, node, op, because=because, location=precondition.location, help=help)

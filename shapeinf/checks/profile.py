@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from shapeinf.api import infer
-from shapeinf.checks.checked_model import CheckedModel, dim_spec
+from shapeinf.checks.checked_model import CheckedModel, dim_spec, precondition_diagnostic
 from shapeinf.checks.equation_sizes import is_equation, solve_equations
 from shapeinf.checks.numeric_runs import explain_mismatch, input_shapes_at, run_at_shapes
 from shapeinf.checks.profile_files import CORNERS, Profile
@@ -127,10 +127,7 @@ def _excluding_equations(
         broken = next((binding for binding in bindings if equation.holds(binding) is False), None)
         if broken is not None:
             message = f"between the min and max shapes, {equation.text} is required: not {model.binding_text(broken)}"
-            location, because = equation.location, equation.message
-            yield Diagnostic(
-                *("warning", C154, message, equation.node, equation.op), because=because, location=location
-            )
+            yield precondition_diagnostic("warning", C154, message, equation)
 
 
 def _solutions(

@@ -9,6 +9,7 @@ import attrs
 
 from shapeinf.api import as_graph, infer
 from shapeinf.checks import CheckedModel, Profile, check_profile
+from shapeinf.checks.checked_model import precondition_diagnostic
 from shapeinf.checks.equation_sizes import is_equation, solve_equations
 from shapeinf.checks.numeric_runs import input_shapes_at
 from shapeinf.checks.profile_files import CORNERS
@@ -168,12 +169,8 @@ class _Builder:
         if nearest is None or broken is None:
             return
         sizes = [", ".join(f"{self.labels[s]}={binding[s.name]}" for s in self.opt) for binding in (start, nearest)]
-        diagnostic = Diagnostic(
-            *("error", "C152", f"{broken.text} does not hold", broken.node, broken.op),
-            because=broken.message,
-            location=broken.location,
-            help=f"opt {sizes[1]} is legal",
-        )
+        message, advice = f"{broken.text} does not hold", f"opt {sizes[1]} is legal"
+        diagnostic = precondition_diagnostic("error", "C152", message, broken, advice)
         raise BindError(f"the graph cannot run with opt {sizes[0]}", (diagnostic,))
 
     def _dynamic_inputs(self) -> dict[str, tuple[DimSize, ...]]:
@@ -237,12 +234,7 @@ class _Builder:
         if verdict.broken is not None:
             precondition = verdict.broken.precondition
             message = f"at {self.model.binding_text(verdict.broken.binding)}: {precondition.text} does not hold"
-            diagnostic = Diagnostic(
-                *("error", "C153", message, precondition.node, precondition.op),
-                because=precondition.message,
-                location=precondition.location,
-            )
-            errors = (diagnostic,)
+            errors = (precondition_diagnostic("error", "C153", message, precondition),)
         errors = (attrs.evolve(errors[0], help=advice or errors[0].help), *errors[1:])
         raise BindError(f"the graph cannot run with all sizes of {ranges}", errors)
 

@@ -35,7 +35,7 @@ from shapeinf.inputs.named_dims import HINTS, Dim
 from shapeinf.inputs.node_sizes import NodeSizes
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
-from shapeinf.inputs.spec import DECLARED, keeps_declared, parse_shape_spec
+from shapeinf.inputs.spec import keeps_declared, parse_shape_spec
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, SizePolicy, TensorType, Type
 from shapeinf.solver.budget import Budget
 
@@ -468,8 +468,12 @@ def _replaces_all_axes(spec: SpecLike) -> bool:
     if isinstance(spec, str):
         return _is_full_shape(spec)
     plain = isinstance(spec, (list, tuple)) and all(d is None or type(d) in (int, str, Dim) for d in spec)
-    needs = (*HINTS, *DECLARED)
-    return plain and not any(isinstance(d, str) and d.strip().removeprefix("Dim.") in needs for d in spec or ())
+    return plain and not any(keeps_declared(d) or _is_hint(d) for d in spec or ())
+
+
+def _is_hint(dim: object) -> bool:
+    """Whether an element of a shape is a hint of torch, which depends on the declared size."""
+    return isinstance(dim, str) and dim.strip().removeprefix("Dim.") in HINTS
 
 
 def _notes(compiled: CompiledGraph, notes: Iterable[Diagnostic], reader: InputReader) -> tuple[Diagnostic, ...]:

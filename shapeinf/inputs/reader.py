@@ -267,7 +267,7 @@ class InputReader:
     def _read_unchanged(value: object, label: str, declared: DimSize | None) -> DimSize:
         """The declared size for `_`; `...` is no size of one axis."""
         if value is not Declared.AXIS:
-            raise ShapeInferenceError(f"{label}: '...' is the last element of a shape, for all axes that follow")
+            raise ShapeInferenceError(f"{label}: '...' is for the last axes of a shape")
         if declared is None:
             raise ShapeInferenceError(f"{label}: '_' is the declared size, and the input has no declared axis here")
         return declared

@@ -137,7 +137,7 @@ class _SpecReader:
             raise self._error(begin, "a shape such as [1, 3, 224]")
         dims = tuple(self.dim(*piece) for piece in pieces)
         if Declared.REST in dims[:-1]:
-            raise self._error(pieces[dims.index(Declared.REST)][0], "a dim: '...' is the last one")
+            raise self._error(pieces[dims.index(Declared.REST)][0], "a dim ('...' is for the last axes)")
         return InputSpec(name, trailing or dtype, dims)
 
     def _error(self, position: int, expected: str) -> SpecError:
