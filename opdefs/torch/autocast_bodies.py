@@ -28,18 +28,27 @@ _LOSSES = (
     *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "nll_loss", "nll_loss_nd", "nll_loss2d", "kl_div"),
     *("cross_entropy_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss"),
     *("poisson_nll_loss", "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss"),
-    *("multilabel_margin_loss", "multi_margin_loss"),
+    *("multilabel_margin_loss", "multi_margin_loss", "margin_ranking_loss", "ctc_loss"),
 )
 _IMAGES = (
     *("avg_pool3d", "max_pool3d", "adaptive_avg_pool3d", "grid_sampler", "reflection_pad1d", "reflection_pad2d"),
-    *("replication_pad1d", "replication_pad2d", "replication_pad3d"),
+    *("replication_pad1d", "replication_pad2d", "replication_pad3d", "adaptive_max_pool3d"),
+    *("fractional_max_pool2d", "fractional_max_pool3d", "max_unpool2d", "max_unpool3d"),
 )
 _MATRICES = (
     *("trace", "cdist", "cholesky", "inverse", "pinverse", "linalg_inv", "linalg_qr", "linalg_svd", "linalg_solve"),
-    *("linalg_eigh", "linalg_cholesky"),
+    *("linalg_eigh", "linalg_eig", "linalg_eigvals", "linalg_eigvalsh", "linalg_cholesky", "linalg_cholesky_ex"),
+    *("linalg_cond", "linalg_matrix_rank", "linalg_svdvals", "linalg_householder_product", "linalg_tensorinv"),
+    *("linalg_tensorsolve", "linalg_lstsq", "linalg_inv_ex", "cholesky_inverse", "cholesky_solve", "geqrf", "qr"),
+    *("svd", "triangular_solve", "orgqr", "ormqr", "_lu_with_info"),
 )
-_NUMBERS = ("prod", "quantile", "nanquantile", "polar", "view_as_complex", "fft_fft", "fft_rfft")
-_RAISED = frozenset((*_LOSSES, *_IMAGES, *_MATRICES, *_NUMBERS))
+_NUMBERS = ("prod", "quantile", "nanquantile", "polar", "view_as_complex")
+_TRANSFORMS = (
+    "stft",
+    *(f"fft_{inverse}{kind}{axes}" for inverse in ("", "i") for kind in ("fft", "rfft") for axes in ("", "2", "n")),
+    *("fft_hfft", "fft_ihfft"),
+)
+_RAISED = frozenset((*_LOSSES, *_IMAGES, *_MATRICES, *_NUMBERS, *_TRANSFORMS))
 """The functions that take their floats in float32."""
 _RAISED_PADS = {"reflect": (2, 4), "replicate": (2, 4, 6)}
 """By mode the numbers of amounts of pads that do so."""

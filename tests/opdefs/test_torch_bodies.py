@@ -54,7 +54,8 @@ def _cast_both_ways(x: Any) -> Any:
         y = x @ x.mT
         listed = [functional.mse_loss(y, y), pad(y, (1, 1), "reflect"), pad(y, (1, 1)), y.prod(1), y.softmax(1)]
         summed, outer = torch.einsum("bij,bik->bjk", x, x), torch.einsum("bi,bj->bij", x[0], x[1])
-    return (*listed, summed, outer)
+        transformed, values = torch.fft.irfft2(y), torch.linalg.svdvals(y)
+    return (*listed, summed, outer, transformed, values)
 
 
 @pytest.mark.parametrize("function", [_mapped, _without_gradients, _strict, _hinted, _cast, _cast_both_ways])
