@@ -17,7 +17,7 @@ from shapeinf.runtime.protocol import Refusal
 from tests.formats.tflite.files import ADD, Node, Subgraph, Tensor, doubled, file
 from tests.vectors import PROJECT
 
-pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: it agrees on nothing")
+pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: nothing is compared with it")
 
 
 def grouped(*target: int) -> bytes:

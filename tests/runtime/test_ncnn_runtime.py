@@ -52,7 +52,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def ncnn_verify(path: Path, *shapes: list[int]) -> Verification:
-    pytest.importorskip("ncnn", reason="ncnn is not installed: it agrees on nothing")
+    pytest.importorskip("ncnn", reason="ncnn is not installed: nothing is compared with it")
     names = as_graph(path, DEFAULT_OPTIONS).inputs
     inputs: dict[str, Any] = dict(zip(names, shapes, strict=False))
     return verify(path, runtime="ncnn", timeout=60, options=InferenceOptions(inputs=inputs))

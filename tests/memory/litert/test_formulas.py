@@ -30,7 +30,7 @@ QUICK = 6
 
 
 def bytes_at(memory: PlannedArena, sizes: dict[str, int]) -> int:
-    """What the formula has the bytes of, as the runtime plans it."""
+    """The bytes that the formula is of, as the runtime plans them."""
     parts = memory.parts(sizes)
     return parts["head"] if "head" in parts else memory.plan(sizes).arena
 
@@ -95,7 +95,7 @@ def test_the_largest_size_and_the_bound(tmp_path: Path) -> None:
     assert memory.formula().largest(100).value is None
 
 
-def test_bodies_have_no_formula(tmp_path: Path) -> None:
+def test_an_arena_with_a_delegate_has_no_formula(tmp_path: Path) -> None:
     memory = infer_shapes(str(PROJECT / "examples" / "detector.tflite")).memory(runtime="litert-xnnpack")
     assert not memory.formula().pieces and "delegate" in memory.formula().reason
 

@@ -92,9 +92,9 @@ def test_all_are_documented() -> None:
 
 @pytest.mark.slow
 def test_the_table_has_what_litert_does() -> None:
-    pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: it agrees on nothing")
+    pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: nothing is compared with it")
     results = run([case for case, _ in DEVIATIONS.values()])
-    found = {
+    computed = {
         name: tuple(r["outputs"][0]) if "outputs" in r else None for name, r in zip(DEVIATIONS, results, strict=True)
     }
-    assert found == {name: sizes for name, (_, sizes) in DEVIATIONS.items()}
+    assert computed == {name: sizes for name, (_, sizes) in DEVIATIONS.items()}

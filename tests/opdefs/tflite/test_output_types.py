@@ -15,7 +15,7 @@ from tests.opdefs.tflite.draws import draw_case
 from tests.opdefs.tflite.litert import build, run
 from tests.opdefs.tflite.record import RECORDED
 
-pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: it agrees on nothing")
+pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed: nothing is compared with it")
 pytest.importorskip("flatbuffers", reason="flatbuffers is not installed: no file is built")
 
 TABLE = json.loads(RECORDED.read_text(encoding="utf-8"))
