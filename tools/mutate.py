@@ -239,21 +239,21 @@ class Runner:
         self.python = python
         self.writes = 0
 
-    def find_killer(self, mutant: Mutant) -> tuple[str | None, int]:
-        """The first test that fails with a change, if any, and how many tests run for it."""
+    def find_killer(self, mutant: Mutant) -> tuple[str | None, str]:
+        """The first test that fails with a change, if any, and a note on the tests otherwise."""
         path = self.copy / mutant.path
         source = path.read_bytes()
         tests = find_callers(self.calls, mutant.path, source, mutant.change.line, MOST_TESTS)
         if not tests:
-            return None, 0
+            return None, "no test covers it"
         self.write(path, mutant.change.apply(source))
         try:
             killer = self.first_failure(tests)
         finally:
             self.write(path, source)
         if killer == UNUSABLE and self.first_failure(tests) == UNUSABLE:
-            return None, 0
-        return killer, len(tests)
+            return None, UNUSABLE
+        return killer, f"{len(tests)} tests pass"
 
     def write(self, path: Path, source: bytes) -> None:
         """Write a file with a time of its own: bytecode is valid for a second and a size."""
@@ -312,10 +312,10 @@ def run(root: Path, mutants: Sequence[Mutant], seconds: float, recorded: Path | 
         for mutant in mutants:
             if time.monotonic() > deadline:
                 break
-            killer, count = runner.find_killer(mutant)
+            killer, note = runner.find_killer(mutant)
             tried += 1
             print(f"{'SURVIVES' if killer is None else 'killed  '} {mutant}", end="  ")
-            print(f"by {killer}" if killer else f"{count} tests pass" if count else "no test covers it", flush=True)
+            print(f"by {killer}" if killer else note, flush=True)
             survivors += [mutant] if killer is None else []
     print(f"{tried} changes, {len(survivors)} survive; {len(mutants) - tried} were not tried in this time")
     return survivors
