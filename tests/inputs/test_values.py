@@ -94,6 +94,7 @@ def test_values_of_an_input_that_holds_a_shape(value: object, shape: tuple[int |
         ("b", 1, "contains 1: expected true or false"),
         ("t", 1, "contains 1: expected a text"),
         ("i", [0] * 5000, "has 5000 elements; the limit is 4096"),
+        ("i", np.zeros(5000, np.int64), "has 5000 elements; the limit is 4096"),
     ],
 )
 def test_the_declared_type_decides(name: str, value: object, message: str) -> None:

@@ -147,6 +147,12 @@ def test_malformed_documents(text, line, column, code):
     assert (error.line, error.column, error.diagnostics[0].code) == (line, column, code), str(error)
 
 
+def test_a_condition_with_a_condition_needs_parentheses():
+    assert expression("a if (b if c else d) else e").condition == expression("b if c else d")
+    with pytest.raises(NnefError, match="an 'if' in the condition of another needs parentheses"):
+        expression("a if b if c else d else e")
+
+
 @pytest.mark.parametrize("statement", ["y = f(x, a = [1+0], b = 2)", "y = f(g(x), a = 2)", "k = 3"])
 def test_expressions_beyond_the_flat_syntax_need_an_extension(statement):
     for sharing in (True, False):

@@ -124,6 +124,14 @@ def test_contents_behind_the_tables() -> None:
         load(encode(root) + ints(-1, 8))
 
 
+@pytest.mark.parametrize(("offset", "size"), [(0, 8), (1, 8), (64, 0)])
+def test_an_offset_up_to_1_or_a_size_of_0_is_no_range(offset: int, size: int) -> None:
+    """The offset of a buffer is only valid above 1, as TensorFlow Lite's schema.fbs has it."""
+    root = model(flattening())
+    root[4][1] = Table({1: ("Q", offset), 2: ("Q", size)})
+    assert load(encode(root)).constants["target"].elements is None
+
+
 def test_a_scalar_of_an_old_converter_may_have_any_rank() -> None:
     tensors = [Tensor("x", [], more={8: ("?", False)}), Tensor("y", [])]
     graph = load(file(Subgraph(tensors, [0], [1], [Node(ADD, [0, 0], [1])])))
