@@ -76,7 +76,7 @@ def _upper_bound(model: CheckedModel, precondition: Precondition) -> Iterator[Di
 def _lower_bound(model: CheckedModel, symbol: Dimension) -> int:
     """The smallest size of a symbol that the nodes allow."""
     bounds = [c.least for c in model.preconditions if c.terms[0] is symbol and c.least is not None]
-    return max(*bounds, int(max(0, model.initial_store.bounds(symbol)[0])), 0)
+    return max([0, *bounds, int(max(0, model.initial_store.bounds(symbol)[0]))])
 
 
 def _equation(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:

@@ -133,6 +133,39 @@ def test_sizes_are_read() -> None:
     assert node is not None and node.number == 189
 
 
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", (3, 4)),
+        ("Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [2, 5].", (4, 5)),
+        ("The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1", (3, 4)),
+        ("The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 1.", (4, 3)),
+        ("Sizes of tensors must match except in dimension 1. Expected size 2 but got size 3 for tensor", (2, 3)),
+        ("input.size(-1) must be equal to input_size. Expected 4, got 5", (4, 5)),
+    ],
+)
+def test_the_sizes_that_torch_compared_are_read(text: str, pair: tuple[int, int]) -> None:
+    message = find_message(f"RuntimeError: {text}")
+    assert message is not None and (message.runtime, message.pair) == ("torch", pair)
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        ("Expected input at *args[0].shape[1] to be equal to 4, but got 3", InputMismatch("0", 1, 3, 4)),
+        ("Expected input at *args[2].shape[1] to be <= 8, but got 9", InputMismatch("2", 1, 9, None)),
+        (
+            "Static dimension mismatch while setting input shape for x. Set dimensions are [2,3]. "
+            "Expected dimensions are [2,4].",
+            InputMismatch("x", 1, 3, 4),
+        ),
+    ],
+)
+def test_the_sizes_of_inputs_are_read(text: str, inputs: InputMismatch) -> None:
+    message = find_message(text)
+    assert message is not None and message.inputs == (inputs,)
+
+
 def test_inputs_are_read() -> None:
     message = find_message(
         "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Got invalid dimensions for input: image for the following "

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from shapeinf.cli import main
 from shapeinf.errors import ModelError, UnknownNameError
 from shapeinf.formats import FORMATS
 from shapeinf.formats.torch_export import TorchExportOptions
+from shapeinf.formats.torch_export.expressions import UnreadableError, read_size
 from tests.formats.torch_export.programs import (
     archive,
     argument,
@@ -104,6 +107,41 @@ def test_sizes_have_names_of_axes_and_those_of_torch() -> None:
         ("derived", "w_1 == (y_1//3)"),
     ]
     assert guards[1].text == "L['x'].stride()[0] == 1"
+
+
+SYMBOL = "Symbol('s7', positive=True, integer=True)"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (f"Pow({SYMBOL}, Integer(2))", lambda s: s**2),
+        (f"PowByNatural({SYMBOL}, Integer(3))", lambda s: s**3),
+        (f"Pow({SYMBOL}, Integer(0))", lambda s: 1),
+        (f"FloorToInt(Mul(Integer(12), Pow({SYMBOL}, Integer(-1))))", lambda s: 12 // s),
+        ("s7**2 - s7", lambda s: s**2 - s),
+        (f"Mul(Rational(1, 2), Integer(4), {SYMBOL})", lambda s: 2 * s),
+        (f"CeilToInt(IntTrueDiv({SYMBOL}, Integer(3)))", lambda s: math.ceil(s / 3)),
+        (f"TruncToInt(Mul(Float('1.5', precision=53), ToFloat({SYMBOL})))", lambda s: math.trunc(1.5 * s)),
+        (f"PythonMod({SYMBOL}, Integer(4))", lambda s: s % 4),
+        (f"Mod(Add({SYMBOL}, Integer(-2)), Integer(4))", lambda s: (s - 2) % 4),
+        (f"CleanDiv(Mul(Integer(6), {SYMBOL}), Integer(3))", lambda s: 6 * s // 3),
+        (f"Max(Integer(3), Min({SYMBOL}, Integer(6)))", lambda s: max(3, min(s, 6))),
+        (f"CeilDiv({SYMBOL}, Integer(4))", lambda s: math.ceil(s / 4)),
+    ],
+)
+def test_the_functions_of_sizes_have_the_values_of_sympy(text: str, value: Callable[[int], int]) -> None:
+    """The values are those that the functions of sympy and of torch's `torch.utils._sympy.functions` have."""
+    data = program(graph(["x", "y"], [], ["x"], tensors={"x": tensor(symbol("s7")), "y": tensor(text)}))
+    for size in range(2, 9):
+        result = infer_shapes(json.dumps(data).encode(), bind={"s7": size})
+        assert result.tensors["y"].shape.dims == (value(size),)
+
+
+@pytest.mark.parametrize("exponent", ["Integer(-2)", "Rational(1, 2)", SYMBOL, "Integer(1000)"])
+def test_a_power_of_another_exponent_is_not_read(exponent: str) -> None:
+    with pytest.raises(UnreadableError, match="a power must have an exponent of at most"):
+        read_size(f"Pow({SYMBOL}, {exponent})", str)
 
 
 def test_the_bounds_of_torch_are_no_requirement() -> None:
