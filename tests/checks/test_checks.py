@@ -263,6 +263,13 @@ def test_modes_are_checked_in_python(options, message) -> None:
     assert message in str(caught.value)
 
 
+def test_the_smallest_size_is_that_of_the_policy() -> None:
+    """At 0 the kernel of neither branch fits as well, and both have no item."""
+    for least, sizes in ((0, "0 to 2"), (1, "2 or 1")):
+        (found,) = check(infer_shapes(stride_model(2, 4), min_dim=least))
+        assert found.message.endswith(f"can only be {sizes}")
+
+
 def test_unnamed_axes_have_no_name_to_be_wrong() -> None:
     assert [f.code for f in run_check(join_model("Concat", "unk__1", "unk__2", axis=1))] == []
 

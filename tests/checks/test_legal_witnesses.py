@@ -195,6 +195,13 @@ def test_an_error_that_follows_from_another_one_is_not_reported() -> None:
     assert [(d.code, d.node) for d in failing(read(BROKEN % "[five] v = Relu(q)"))] == [("S101", "one")]
 
 
+def test_the_only_node_behind_an_error_is_not_reported() -> None:
+    text = """(float[4, 8] x, float[9, 5] w, float[4, 5] z) => (float[8, 5] y) <float[8, 5] a>
+        { [one] a = MatMul(x, w) [two] y = Add(a, z) }"""
+    result = infer_shapes(read(text), declared="trust")
+    assert [(d.code, d.node) for d in result.diagnostics] == [("S101", "one")]
+
+
 def test_an_error_of_its_own_behind_another_one_is() -> None:
     for declared in ("trust", "check"):
         result = infer_shapes(read(BROKEN % INDEPENDENT), declared=declared)

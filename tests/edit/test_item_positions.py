@@ -17,7 +17,9 @@ from onnx import TensorProto
 pytest.importorskip("onnxruntime", reason="the oracle is onnxruntime")
 
 from shapeinf import RebatchError, rebatch
+from shapeinf.edit.rebatch.flows import is_integer_list
 from shapeinf.inputs.options import InferenceOptions
+from shapeinf.lattice import PartialTensor, Shape, Type
 from shapeinf.runtime.rebatched import verify_rebatched
 from tests.edit.test_rebatch_items import Case, ints, node
 from tests.edit.test_rebatching import run
@@ -270,3 +272,19 @@ def test_random_positions() -> None:
         assert verify_rebatched(model, rebatched).equal, draw
         accepted += 1
     assert accepted > 30
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (PartialTensor("int64", Shape(()), (3,)), True),
+        (PartialTensor("int32", Shape((2,)), (3, 4)), True),
+        (PartialTensor("int64", Shape((1, 2)), (3, 4)), False),
+        (PartialTensor("int64", Shape((2,)), (3, None)), False),
+        (PartialTensor("int64", Shape((2,)), None), False),
+        (PartialTensor("float32", Shape(()), (3,)), False),
+        (None, False),
+    ],
+)
+def test_a_known_integer_and_a_list_of_them_are_integer_lists(value: Type | None, expected: bool) -> None:
+    assert is_integer_list(value) is expected

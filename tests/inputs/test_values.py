@@ -53,6 +53,13 @@ def test_wrong_texts(text: str) -> None:
         parse_value_option(text)
 
 
+@pytest.mark.parametrize("text", ["sr", "sr=", "=1"])
+def test_a_text_that_is_no_assignment_is_wrong_from_its_begin(text: str) -> None:
+    with pytest.raises(SpecError, match="NAME=VALUE") as error:
+        parse_value_option(text)
+    assert error.value.position == 0
+
+
 @pytest.mark.parametrize(
     ("value", "shape"),
     [

@@ -143,3 +143,8 @@ def test_a_runtime_finds_a_case_that_is_wrong() -> None:
         verify_case(RuleCase("Gather", ["[3]", "int64[n]"], ["[n]"], sizes={"n": 1}), arrays={"x1": [99]})
     with pytest.raises(ShapeInferenceError, match="only cases of ONNX"):
         verify_case(wrong("Right", "[n]", "[m]"))
+
+
+def test_what_follows_the_attributes_has_a_name() -> None:
+    with pytest.raises(TypeError, match="positional"):
+        RuleCase("Relu", ["float32[2]"], ["float32[2]"], {}, "")  # type: ignore[misc]

@@ -10,6 +10,7 @@ from opdefs.nnef.library import LAYERS, library
 from shapeinf.diagnostics import text_position
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
+from shapeinf.formats.nnef.checking.reporter import LONGEST_SEARCHED, MOST_SEARCHED, suggestion
 from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
 
@@ -329,3 +330,18 @@ def test_deep_expressions_do_not_exhaust_the_stack(around):
     for _ in range(DEEPEST):
         expression = around.format(expression)
     assert len(problems(body(f"k = {expression};"))) <= MAX_DIAGNOSTICS
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "text"),
+    [
+        ("convv", ["relu", "conv"], "; did you mean 'conv'?"),
+        ("x" * LONGEST_SEARCHED, ["x" * LONGEST_SEARCHED + "y"], f"; did you mean '{'x' * LONGEST_SEARCHED}y'?"),
+        ("x" * (LONGEST_SEARCHED + 1), ["x" * LONGEST_SEARCHED], ""),
+        ("convv", ["conv", *map(str, range(MOST_SEARCHED - 1))], "; did you mean 'conv'?"),
+        ("convv", ["conv", *map(str, range(MOST_SEARCHED))], ""),
+        ("convv", ["relu"], ""),
+    ],
+)
+def test_a_similar_name_is_searched_up_to_both_limits(name, known, text):
+    assert suggestion(name, known) == text

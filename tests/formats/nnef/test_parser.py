@@ -73,7 +73,7 @@ def expression(text, head=FINAL):
     ],
 )
 def test_precedence(text, means):
-    assert expression(text) == expression(means)
+    assert expression(text) == expression(means) and hash(expression(text)) == hash(expression(means))
 
 
 @pytest.mark.parametrize(
