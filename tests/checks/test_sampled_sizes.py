@@ -11,7 +11,13 @@ from shapeinf.constraints.records import Clause
 from shapeinf.errors import Source
 from shapeinf.expr import Dimension, Scope
 from shapeinf.lattice import ShapeStore
-from shapeinf.solver.sampling import Binding, consecutive_bindings, generic_bindings, skewed_bindings
+from shapeinf.solver.sampling import (
+    Binding,
+    consecutive_bindings,
+    generic_bindings,
+    sample_bindings,
+    skewed_bindings,
+)
 
 SOURCE = Source("", "a test")
 
@@ -63,3 +69,11 @@ def test_consecutive_sizes_are_legal() -> None:
     bindings = list(consecutive_bindings(store, [n, m, k]))
     assert {"n": 6, "m": 7, "k": 8} in bindings and {"n": 4, "m": 4, "k": 4} in bindings
     assert all(b["n"] <= b["m"] and 1 <= b["k"] <= 9 for b in bindings)
+
+
+@pytest.mark.parametrize(("low", "least", "first"), [(0, 0, 0), (1, 0, 1), (0, 2, 2), (5, 2, 5)])
+def test_samples_begin_with_the_least_size(low: int, least: int, first: int) -> None:
+    n = Scope().symbol("n", low)
+    store = ShapeStore(n.scope)
+    bindings = sample_bindings(store, [n], least) if least else sample_bindings(store, [n])
+    assert next(bindings) == {"n": first}

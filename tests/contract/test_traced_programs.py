@@ -10,6 +10,8 @@ import pytest
 
 from opdefs.torch.dialect import torch
 from shapeinf import Result, infer_shapes
+from shapeinf.contract.conditions import DimCondition, DimRelation
+from shapeinf.expr import Scope
 from shapeinf.ops import OpRegistry
 from tests.formats.torch_export.programs import graph, node, number, program, symbol, tensor
 
@@ -188,3 +190,22 @@ def test_transforms_of_empty_batches(batch: int, runs: bool | None) -> None:
     """torch 2.13 with MKL at [0, 8]: "Inconsistent configuration parameters"."""
     transform = node("torch.ops.aten.fft_rfft.default", {"self": "x", "dim": 1}, "y")
     assert verdict({"x": tensor(symbol("s1"), 8)}, [transform], "y", {"x": [batch, 8]}) is runs
+
+
+def test_conditions_with_equal_keys_have_the_same_relations() -> None:
+    scope = Scope()
+    n, m = scope.symbol("n"), scope.symbol("m")
+    first, second = DimRelation(n, "<=", m), DimRelation(n % 4, "==", 0)
+    different = [
+        DimCondition("and", (first,)),
+        DimCondition("and", (second,)),
+        DimCondition("not", (first,)),
+        DimCondition("and", (first, second)),
+        DimCondition("and", (first, first)),
+        DimCondition("and", (second, first)),
+        DimCondition("or", (first, second)),
+    ]
+    assert len({condition.key() for condition in different}) == len(different)
+    same = [DimCondition("or", (first,)), DimCondition("and", (DimCondition("and", (first,)),))]
+    assert {condition.key() for condition in same} == {first.key()} == {different[0].key()}
+    assert DimRelation(2 * n, "==", 2 * m).key() == DimRelation(m, "==", n).key()

@@ -229,11 +229,20 @@ graph net( x ) -> ( y )
     y = relu(x);
 }
 """
+PROVISIONAL = """version 1.0
+graph net( x ) -> ( y )
+{
+    x = external(shape = [0, 0, 4])
+    y = relu(x)
+}
+"""
+"""An extent of 0 is not specified (3.3.4)."""
 
 
 @pytest.mark.parametrize(
     ("text", "wanted", "inputs", "lines"),
     [
+        (PROVISIONAL, {}, {"x": "[2, ?, 4]"}, ["shape = [2, 0, 4]"]),
         (TRACT, {"B": 4, "S": "1..512"}, {}, ["shape = [4, 2 * S, 64]", "S >= 1;", "S <= 512;", "S <= 4096;"]),
         (TRACT, {"B": 4, "S": 8}, {}, ["shape = [4, 16, 64]"]),
         (TRACT, {"S": "T"}, {}, ["shape = [B, 2 * T, 64]", "tract_symbol T;", "tract_assert T <= 4096;"]),

@@ -184,6 +184,11 @@ def test_invalid_texts_are_refused(wrong, message):
         wrong()
 
 
+@pytest.mark.parametrize("dims", [(0, 1 << 40, 1 << 30), (1 << 40, 0, 1 << 30), (None, 1 << 40, 1 << 30)])
+def test_a_dim_that_may_be_0_is_multiplied_first(dims):
+    assert ArrayType("f32", dims).rank == 3
+
+
 def test_names_of_element_types():
     with pytest.raises(UnknownNameError, match=r"did you mean .*float32"):
         element_type("flot32")

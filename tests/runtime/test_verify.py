@@ -218,7 +218,9 @@ def test_only_onnx_models_run() -> None:
 
 
 def test_a_run_without_comparisons_is_not_verified() -> None:
-    assert Verification("runtime", (Run({}),)).verdict == "not verified: no tensor was compared"
+    run = Run({})
+    assert {run.tensors, run.exact, run.bounded, run.unknown, run.bound, run.bound_bytes} == {0}
+    assert Verification("runtime", (run,)).verdict == "not verified: no tensor was compared"
     assert Verification("runtime", (Run({}, tensors=1),)).verdict == "verified"
 
 
