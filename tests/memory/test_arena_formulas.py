@@ -6,6 +6,7 @@ import pytest
 
 from shapeinf.expr import Scope, evaluate, parse_dim
 from shapeinf.lattice import ShapeStore
+from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.runtimes.arena_formulas import _FormulaSearch
 from shapeinf.solver.budget import Budget
 
@@ -22,6 +23,6 @@ def test_the_smallest_size_with_all_guards_up_to_one_at_which_they_hold(text: st
     expected = size = 33
     while expected > low and all(evaluate(guard, {"n": expected - 1}) <= 0 for guard in guards):
         expected -= 1
-    query = SizeQuery({})
-    search = _FormulaSearch(lambda size_of: [], query, ShapeStore(scope), Budget())
+    store = ShapeStore(scope)
+    search = _FormulaSearch(lambda size_of: [], SizeQuery(store), store, Budget())
     assert search._first_like(guards, symbol, low, size) == expected

@@ -6,10 +6,12 @@ from hypothesis import given
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
 from shapeinf.expr import Scope, evaluate, parse_dim
+from shapeinf.lattice import ShapeStore
 from shapeinf.solver import isl, isl_sets
 from shapeinf.solver.answers import Verdict
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.integer_sets import decide_le, decide_ne, value_range
+from shapeinf.solver.upper_bounds import narrow_ranges
 
 from .test_constraints import EQUATIONS, TERMS, models, store_of
 
@@ -91,3 +93,21 @@ def test_sums_of_relations(bound, value):
     store.add_le(c - b, 2048, Source("", "assumed"))
     assert store.prove_le(a + c, bound) is None
     assert decide_le(store, a + c, bound).value is value
+
+
+@pytest.mark.parametrize("relations", [["n + m <= 10", "n - m <= 2"], ["2*n + m <= 12", "m - n <= 1"], ["n + m <= 10"]])
+def test_relations_together_narrow_the_ranges_of_their_symbols(relations):
+    """The ranges are those of all legal sizes up to 12, tried one by one; `free` has no relation."""
+    scope = Scope()
+    store = ShapeStore(scope)
+    n, m, free = (scope.symbol(name, 1) for name in ("n", "m", "free"))
+    sides = [[parse_dim(side, scope) for side in relation.split(" <= ")] for relation in relations]
+    for left, right in sides:
+        store.add_le(left, right, Source("", "a test"))
+    narrow_ranges(store, [n * free, m], Budget())
+    sizes = [{"n": a, "m": b} for a in range(1, 13) for b in range(1, 13)]
+    legal = [at for at in sizes if all(evaluate(left, at) <= evaluate(right, at) for left, right in sides)]
+    for symbol in (n, m):
+        tried = [at[symbol.name] for at in legal]
+        assert store.bounds(symbol) == (min(tried), max(tried))
+    assert store.bounds(free)[1] == float("inf")

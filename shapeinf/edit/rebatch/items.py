@@ -18,7 +18,6 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.runs import Calls
 from shapeinf.errors import ModelError, NotKnown, ShapeError
 from shapeinf.expr import Dimension, DimSize, substitute
 from shapeinf.graph import MISSING, UNUSED
@@ -86,14 +85,13 @@ def find_mixing(inference: Inference, symbol: Dimension) -> Mixing | None:
 
 def _mixing_node(inference: Inference, symbol: Dimension, known: _Known) -> Mixing | None:
     """The first node of a graph that may combine items; adds to what is known of its values."""
-    calls = Calls()
-    calls.enter(inference)
     for step in inference.compiled.steps:
         op_def = step.operation.op_def
         if op_def is not None and op_def.container:  # the same values
             _note_container(step, known)
             continue
-        function = calls.bodies(inference, step).get(op_def.calls or "") if op_def is not None else None
+        called = op_def.calls if op_def is not None else None
+        function = inference.children.get(step.index, {}).get(called or "")
         try:
             if function is not None:
                 mixing = _mixing_call(step, function, symbol, known)

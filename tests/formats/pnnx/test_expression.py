@@ -25,6 +25,7 @@ from shapeinf.formats.pnnx.expression import (
     tokenize,
     walk,
 )
+from shapeinf.report.expression_report import ValueRecord, report_expression
 
 DEEP = 100_000
 
@@ -241,3 +242,17 @@ def test_a_slice_of_damaged_expressions():
 @pytest.mark.slow
 def test_all_damaged_expressions():
     results(range(20_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "value"),
+    [
+        ("[size(@0,0),2]", ["[N,3]"], ValueRecord("tensor", "int64", (2,), ("N", 2))),
+        ("add(@0,1)", ["[N,3]"], ValueRecord("tensor", "float32", ("N", 3))),
+        ("add(@0,1)", [None], ValueRecord("tensor", "float32", None)),
+        ("add(2,3)", [], ValueRecord("tensor", "int64", (), (5,))),
+        ("add(@0,1)", [], None),
+    ],
+)
+def test_the_report_has_the_shape_and_the_contents_of_the_value(text, shapes, value):
+    assert report_expression(text, shapes).value == value

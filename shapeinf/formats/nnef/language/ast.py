@@ -15,14 +15,14 @@ NOWHERE = -1
 """The offset of a node that no text has."""
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class SyntaxNode:
     """What all nodes have: `at`, the offset of the first character in the text, or `NOWHERE`."""
 
     at: int = field(eq=False, repr=False)
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Number(SyntaxNode):
     """A literal integer or scalar, with its sign; `text` is its text in the document."""
 
@@ -30,42 +30,42 @@ class Number(SyntaxNode):
     text: str = field(eq=False, repr=False, default="")
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Text(SyntaxNode):
     """A literal string, unescaped."""
 
     value: str
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Truth(SyntaxNode):
     """`true` or `false`."""
 
     value: bool
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Name(SyntaxNode):
     """An identifier."""
 
     name: str
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class ArrayExpr(SyntaxNode):
     """`[a, b, ...]`, also on the left side of an assignment."""
 
     items: tuple[Expr, ...]
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class TupleExpr(SyntaxNode):
     """`(a, b, ...)`, also on the left side, where the parentheses may be missing."""
 
     items: tuple[Expr, ...]
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Unary(SyntaxNode):
     """`op` is `+`, `-` or `!`."""
 
@@ -73,7 +73,7 @@ class Unary(SyntaxNode):
     operand: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Binary(SyntaxNode):
     """`op` is one of `+ - * / ^ < > <= >= == != && || in`; `at` is the offset of the operator."""
 
@@ -82,7 +82,7 @@ class Binary(SyntaxNode):
     right: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Select(SyntaxNode):
     """`then if condition else otherwise`."""
 
@@ -91,7 +91,7 @@ class Select(SyntaxNode):
     otherwise: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Comprehension(SyntaxNode):
     """`[for i in a, j in b if condition yield item]`; provisional: `[item for i in a if condition]`."""
 
@@ -100,7 +100,7 @@ class Comprehension(SyntaxNode):
     item: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Subscript(SyntaxNode):
     """`value[index]`."""
 
@@ -108,7 +108,7 @@ class Subscript(SyntaxNode):
     index: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Range(SyntaxNode):
     """`value[begin:end]`; a missing end is None."""
 
@@ -117,7 +117,7 @@ class Range(SyntaxNode):
     end: Expr | None
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Builtin(SyntaxNode):
     """`shape_of`, `length_of`, `range_of`, or a cast `integer`, `scalar`, `logical`, `string`, of one operand."""
 
@@ -125,7 +125,7 @@ class Builtin(SyntaxNode):
     operand: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Argument(SyntaxNode):
     """An argument of an invocation; `name` is None for a positional one."""
 
@@ -133,7 +133,7 @@ class Argument(SyntaxNode):
     value: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Invocation(SyntaxNode):
     """`name<type_argument>(arguments)`.
 
@@ -192,7 +192,7 @@ def names_in(expr: Expr) -> Iterator[Name]:
         yield from names_in(item)
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Assignment(SyntaxNode):
     """`target = value`; the target consists of names, arrays and tuples."""
 
@@ -200,7 +200,7 @@ class Assignment(SyntaxNode):
     value: Expr
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Parameter(SyntaxNode):
     """A parameter of a fragment."""
 
@@ -209,7 +209,7 @@ class Parameter(SyntaxNode):
     default: Expr | None = None
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class FragmentResult(SyntaxNode):
     """A result of a fragment."""
 
@@ -217,7 +217,7 @@ class FragmentResult(SyntaxNode):
     type: NnefType
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Fragment(SyntaxNode):
     """A fragment; `body` is None for a primitive operation. `generic`: it has a type argument `?`."""
 
@@ -233,7 +233,7 @@ class Fragment(SyntaxNode):
         return next((p for p in self.parameters if p.name == name), None)
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class GraphDefinition(SyntaxNode):
     """The graph: names of its parameters and results, and its body."""
 
@@ -243,14 +243,14 @@ class GraphDefinition(SyntaxNode):
     body: tuple[Assignment, ...]
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Extension(SyntaxNode):
     """One extension as written between `extension` and `;`; each name in a list of KHR extensions is one."""
 
     text: str
 
 
-@attrs.define(slots=True, unsafe_hash=True)
+@attrs.define(unsafe_hash=True)
 class Document(SyntaxNode):
     """A document. `version` is the text after `version`, such as `1.0`.
 
