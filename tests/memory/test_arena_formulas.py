@@ -1,28 +1,37 @@
-"""The sizes at which the plan of an arena stays the same."""
+"""The formulas of an arena at all sizes, where the plan depends on comparisons of sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import pytest
 
-from shapeinf.expr import Scope, evaluate, parse_dim
+from shapeinf.errors import Source
+from shapeinf.expr import DimSize, Scope, evaluate, parse_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.query import SizeQuery
-from shapeinf.memory.runtimes.arena_formulas import _FormulaSearch
+from shapeinf.memory.runtimes.arena_formulas import find_formula
+from shapeinf.memory.runtimes.guarded_sizes import Bytes
 from shapeinf.solver.budget import Budget
 
-GUARDS = ["10 - n", "n % 4 - 1", "n - 40", "n % 4 - 1; 9 - n", "n - 40; 30 - n", "(n + 3)//4 - 10", "max(n, 12) - 40"]
-"""Each holds where it is at most 0."""
 
-
-@pytest.mark.parametrize("text", GUARDS)
-@pytest.mark.parametrize("low", [0, 1, 20, 33])
-def test_the_smallest_size_with_all_guards_up_to_one_at_which_they_hold(text: str, low: int) -> None:
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("n", "20"), ("20", "n"), ("3*n", "n + 21"), ("n*n", "10*n - 21"), ("max(n, 12)", "15")],
+)
+def test_the_formula_is_the_plan_at_every_size(first: str, second: str) -> None:
+    """Two tensors behind each other, or at one place; the plan at numbers is the oracle."""
     scope = Scope()
-    symbol = scope.symbol("n", 0)
-    guards = [parse_dim(part, scope) for part in text.split("; ")]
-    expected = size = 33
-    while expected > low and all(evaluate(guard, {"n": expected - 1}) <= 0 for guard in guards):
-        expected -= 1
+    dims = [parse_dim(text, scope, 0) for text in (first, second)]
+
+    def plan_ends(bytes_of: Callable[[DimSize], Bytes]) -> Sequence[Bytes]:
+        a, b = map(bytes_of, dims)
+        return [a, a + b] if b < a else [b]
+
     store = ShapeStore(scope)
-    search = _FormulaSearch(lambda size_of: [], SizeQuery(store), store, Budget())
-    assert search._first_like(guards, symbol, low, size) == expected
+    store.add_range(scope.symbol("n"), 0, 40, Source("", "a test"))
+    formula = find_formula(plan_ends, SizeQuery(store), store, Budget())
+    assert formula.reason == ""
+    for n in range(41):
+        assert formula.at(n=n) == max(plan_ends(partial(evaluate, values={"n": n})))
