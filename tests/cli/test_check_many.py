@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
 from shapeinf.checks import CheckConfig, ModelCheck, check_files, load_check_config
+from shapeinf.checks.selection import Selection
 from shapeinf.cli import main
 from shapeinf.errors import MissingPackageError, PathPatternError, UnknownNameError
 from tests.checks.models import join_model, model, node, reshape_model
@@ -489,3 +490,9 @@ def test_mistakes_in_python() -> None:
         check_files("zoo", dims={"btch": 4})
     with pytest.raises(UnknownNameError, match="did you mean 'C101'"):
         CheckConfig(select=("c101",))
+
+
+@pytest.mark.parametrize("selection", [{"select": ["X9"]}, {"ignore": ["X9"]}, {"per_file_ignores": {"*": ["X9"]}}])
+def test_a_selector_of_no_code_is_refused(selection) -> None:
+    with pytest.raises(UnknownNameError, match="X9"):
+        Selection(**selection)
