@@ -38,10 +38,14 @@ class MalformedError(ValueError):
 
 
 class Tensor(NamedTuple):
-    """The declared element type and sizes of a tensor: numbers and texts of expressions."""
+    """The declared element type, sizes and strides of a tensor: numbers and texts of expressions.
+
+    Files without strides have none for any axis.
+    """
 
     dtype: str | None
     sizes: tuple[int | str, ...]
+    strides: tuple[int | str, ...]
 
 
 class Argument(NamedTuple):
@@ -199,7 +203,12 @@ def tensor_of(value: object) -> Tensor:
     sizes = listed(meta.get("sizes", ()), "sizes")
     if len(sizes) > MAX_RANK:
         raise MalformedError(f"a tensor has more than {MAX_RANK} axes")
-    return Tensor(dtype_of(meta.get("dtype", 0)), tuple(map(size_of, sizes)))
+    strides = listed(meta.get("strides", ()), "strides")
+    return Tensor(
+        dtype_of(meta.get("dtype", 0)),
+        tuple(map(size_of, sizes)),
+        tuple([symbolic(stride, "a stride") for stride in strides]) if len(strides) == len(sizes) else (),
+    )
 
 
 def size_of(value: object) -> int | str:

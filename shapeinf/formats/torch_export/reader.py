@@ -222,10 +222,14 @@ class _Builder:
         for name, meta in document.mapping(data.get("tensor_values", {}), "tensor_values").items():
             if name not in graph.constants and name in values.names:
                 tensor = document.tensor_of(meta)
-                graph.declared[name] = DeclaredType(tensor.dtype, tuple(map(self._size, tensor.sizes)))
+                graph.declared[name] = DeclaredType(
+                    tensor.dtype,
+                    tuple(map(self._size, tensor.sizes)),
+                    strides=tuple(map(self._size, tensor.strides)) if tensor.strides else None,
+                )
 
     def _size(self, size: int | str) -> int | str | None:
-        """A declared size; None for an expression that shapeinf cannot express."""
+        """A declared size or stride; None for an expression that shapeinf cannot express."""
         if isinstance(size, int):
             return size
         try:
