@@ -153,6 +153,36 @@ def test_messages_have_the_line_of_the_source() -> None:
     assert "models.py:8" in str(explained)
 
 
+STACK = "L__self__,,models.Net;1399,layers.0,models.Block;{key},{path},torch.nn.modules.linear.Linear"
+MODULES = [
+    (STACK.format(key="L__self___layers_0_attn", path="layers.0.attn"), "models.py:8 (layers.0.attn)"),
+    ("L__self__,,models.Net", "models.py:8"),
+    ("", "models.py:8"),
+    ("not a stack", "models.py:8"),
+    (STACK.format(key="1", path="x" * 500), f"models.py:8 ({'x' * 22}...{'x' * 23})"),
+    (STACK.format(key="1", path="a\x1b[31m"), "models.py:8 (a\\x1b[31m)"),
+    (3, "models.py:8"),
+]
+"""The stacks of modules in the metadata of a node, as torch 2.13 writes them, and what a message has of each."""
+
+
+@pytest.mark.parametrize(("stack", "location"), MODULES)
+def test_messages_have_the_path_of_the_module(stack: object, location: str) -> None:
+    data = flattening()
+    view = node("torch.ops.aten.view.default", {"self": "x", "size": [5, 5]}, "y", line=8)
+    view["metadata"]["nn_module_stack"] = stack
+    data["graph_module"]["graph"]["nodes"][1] = view
+    (error,) = infer_shapes(json.dumps(data).encode(), bind={"x_0": 1}).diagnostics
+    assert error.location == location
+
+
+def test_a_node_without_a_source_line_has_its_module() -> None:
+    data = flattening()
+    view = data["graph_module"]["graph"]["nodes"][1]
+    view["metadata"] = {"nn_module_stack": STACK.format(key="1", path="layers.0")}
+    assert "y at module layers.0" in str(infer_shapes(json.dumps(data).encode()).explain("y", 0))
+
+
 def test_declarations_are_checked() -> None:
     data = flattening()
     data["graph_module"]["graph"]["tensor_values"]["y"] = tensor(symbol("s77"), 13)
