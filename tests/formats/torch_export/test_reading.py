@@ -142,6 +142,18 @@ def test_sizes_at_which_a_program_divides_0_by_0_are_not_decided() -> None:
     assert [contract.check(x_0=size).verdict for size in (4, 9)] == [None, True]
 
 
+def test_a_declared_size_that_divides_by_0_is_unknown() -> None:
+    quotient = f"FloorDiv({symbol('s0')}, Integer(4))"
+    top = graph(
+        ["x"],
+        [node("torch.ops.aten.nonzero.default", {"self": "x"}, "y")],
+        ["y"],
+        tensors={"x": tensor(symbol("s0")), "y": tensor(f"FloorDiv({symbol('s0')}, {quotient})", 1)},
+    )
+    contract = infer_shapes(json.dumps(program(top)).encode()).contract
+    assert [contract.check(x_0=size).verdict for size in (3, 4)] == [True, True]
+
+
 def test_messages_have_the_line_of_the_source() -> None:
     data = flattening()
     data["graph_module"]["graph"]["nodes"][1] = node(
