@@ -35,6 +35,8 @@ MAX_PATH = 48
 
 _OF_TORCH = re.compile(r"(?:^|[/\\])torch[/\\]")
 """The paths of torch's own modules."""
+_EXPORTER = re.compile(r"torch[/\\](?:fx|export|_export|_dynamo)[/\\]")
+"""The modules that add nodes of their own, such as checks, which no line of a source has."""
 
 
 class MalformedError(ValueError):
@@ -267,7 +269,7 @@ def source_of(node: Json) -> str:
     """Where a node comes from, such as `models.py:38 (layers.0.attn)`; empty where unknown.
 
     The line of the user's source is the innermost one outside of torch, else the innermost one that is no generated
-    code. The module is the innermost one that ran; the outermost module has no path.
+    code, such as `torch/nn/modules/rnn.py:1440`. The module is the innermost one that ran; the outermost module has no path.
     """
     metadata = node.get("metadata")
     if not isinstance(metadata, dict):
@@ -295,5 +297,10 @@ def _innermost_module(stack: str) -> str:
 def _innermost_line(trace: str) -> str:
     """The line of `source_of` in a stack trace; the nodes of one line of a source have equal traces."""
     frames = [(path, line) for path, line in _FRAME.findall(trace) if path[:1] != "<"]
-    own = [frame for frame in frames if not _OF_TORCH.search(frame[0])] or frames
-    return ":".join(own[-1]) if own else ""
+    own = [frame for frame in frames if not _OF_TORCH.search(frame[0])]
+    if own or not frames:
+        return ":".join(own[-1]) if own else ""
+    path, line = frames[-1]
+    *_, start = _OF_TORCH.finditer(path)
+    inside = path[start.start() :].lstrip("/\\")
+    return "" if _EXPORTER.match(inside) else f"{inside}:{line}"
