@@ -22,7 +22,11 @@ _PRODUCTS = (
     *("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "addbmm", "linalg_pinv"),
     *("linalg_vecdot", "linalg_multi_dot", "scaled_dot_product_attention", "affine_grid_generator"),
 )
-_CONVOLUTIONS = ("convolution", "conv_tbc", *(f"conv{kind}{rank}d" for kind in ("", "_transpose") for rank in (1, 2, 3)))
+_CONVOLUTIONS = (
+    "convolution",
+    "conv_tbc",
+    *(f"conv{kind}{rank}d" for kind in ("", "_transpose") for rank in (1, 2, 3)),
+)
 _ACTIVATIONS = ("tanh", "relu", "tanh_cell", "relu_cell")
 _LOWERED = frozenset((*_PRODUCTS, *_CONVOLUTIONS, "prelu", "lstm", *(f"rnn_{kind}" for kind in _ACTIVATIONS)))
 """The functions that take their floats in the lower type."""

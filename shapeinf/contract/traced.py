@@ -46,7 +46,12 @@ class Trace:
         sizes = self._sizes(inference)
         checks = self._checks()
         for guard, condition in self.conditions:
-            if condition is not None and condition.holds(sizes) is False and checks.issuperset(failed):
+            if (
+                guard.checked
+                and condition is not None
+                and condition.holds(sizes) is False
+                and checks.issuperset(failed)
+            ):
                 return guard  # the exporter derived the checks from its guards
         broken = self._broken_equations(sizes)
         for guard, relation in broken:
@@ -63,11 +68,13 @@ class Trace:
     def doubtful_guard(self, inference: Inference) -> Guard | None:
         """The guard for which a run of the program may be no run of the module; None where there is none.
 
-        Two sizes differ that were equal in the traced run, and the program fails with one in place of the other.
+        Two sizes differ that were equal in the traced run, and the program fails with one in place of the other. A size
+        of 1 is left out: it is repeated where the module broadcasts, and a program has both meanings of the size.
         """
         sizes = self._sizes(inference)
         for guard, relation in self._broken_equations(sizes):
-            for numbers in self._replacements(sizes, relation):
+            sides = [sizes.get(str(side), 0) for side in (relation.left, relation.right)]
+            for numbers in self._replacements(sizes, relation) if min(sides) > 1 else ():
                 if numbers and self._fails(inference, numbers):
                     return guard
         return None

@@ -286,7 +286,11 @@ class Refiner:
         if known is not None or not isinstance(declared, str) or not unknown or inference.path:
             return known
         scope = inference.store.scope
-        return None if declared in scope.texts or GENERATED.fullmatch(declared) else parse_dim_lenient(declared, scope, least)[0]
+        return (
+            None
+            if declared in scope.texts or GENERATED.fullmatch(declared)
+            else parse_dim_lenient(declared, scope, least)[0]
+        )
 
     def _refine_axis(
         self, inference: Inference, index: int, axis: int, inferred: DimSize, declared: int | str

@@ -67,7 +67,6 @@ def test_functions_under_autocast_have_the_types_of_torch(dtype: Any) -> None:
         program = torch.export.export(Model(), (x,))
     result = infer_shapes(program, declared="ignore")
     types = [str(result.tensors[name]) for name in result.graph.outputs]
-    assert [pair for pair in zip(EQUATIONS, types, wanted) if pair[1] != pair[2]] == []
     assert types == wanted
 
 

@@ -114,7 +114,7 @@ RECORDED = [
     ([2, symbol("s1"), 4], [0, 4, 1], [symbol("s1"), 4], {"x_0": 3}, [2, -1], True),
     ([2, symbol("s1"), 4], [0, 4, 1], [symbol("s1"), 4], {"x_0": 1}, [2, 2, 2], True),
 ]
-"""Declared sizes and strides of `expand(x, (2, -1, 4))` by torch 2.13, the input, its size, and a view of the result."""
+"""Declared sizes and strides of `expand(x, (2, -1, 4))` in torch 2.13, the input, its size, a view of the result."""
 
 
 @pytest.mark.parametrize(("declared", "strides", "shape", "bound", "size", "legal"), RECORDED)

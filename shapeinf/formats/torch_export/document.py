@@ -269,7 +269,8 @@ def source_of(node: Json) -> str:
     """Where a node comes from, such as `models.py:38 (layers.0.attn)`; empty where unknown.
 
     The line of the user's source is the innermost one outside of torch, else the innermost one that is no generated
-    code, such as `torch/nn/modules/rnn.py:1440`. The module is the innermost one that ran; the outermost module has no path.
+    code, such as `torch/nn/modules/rnn.py:1440`. The module is the innermost one that ran; the outermost one has no
+    path.
     """
     metadata = node.get("metadata")
     if not isinstance(metadata, dict):

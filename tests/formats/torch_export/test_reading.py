@@ -165,6 +165,47 @@ def test_messages_have_the_line_of_the_source() -> None:
     assert "models.py:8" in str(explained)
 
 
+LINES = [
+    ('File "/home/me/models.py", line 3, in f\nFile "/lib/torch/nn/modules/rnn.py", line 9, in forward', "models.py:3"),
+    ('File "/lib/site-packages/torch/nn/modules/rnn.py", line 9, in forward', "torch/nn/modules/rnn.py:9"),
+    ('File "/lib/site-packages/torch/fx/passes/runtime_assert.py", line 24, in insert', ""),
+    ("no trace", ""),
+]
+"""Stack traces, and the end of what a message has of each: a line of the user, of a layer of torch, or none."""
+
+
+@pytest.mark.parametrize(("trace", "location"), LINES)
+def test_messages_have_no_line_of_the_exporter(trace: str, location: str) -> None:
+    data = flattening()
+    view = node("torch.ops.aten.view.default", {"self": "x", "size": [5, 5]}, "y", line=8)
+    view["metadata"]["stack_trace"] = trace
+    data["graph_module"]["graph"]["nodes"][1] = view
+    (error,) = infer_shapes(json.dumps(data).encode(), bind={"x_0": 1}).diagnostics
+    assert error.location.endswith(location) and bool(error.location) is bool(location)
+
+
+@pytest.mark.parametrize(("name", "size"), [("trunc", 22), ("floor", 22), ("ceil", 23)])
+@pytest.mark.parametrize("parameter", ["x", "a"])
+def test_python_rounds_sizes(name: str, size: int, parameter: str) -> None:
+    """Torch writes the parameter of Python, `math.trunc(x)`."""
+    top = graph(
+        ["x"],
+        [
+            node("torch.ops.aten.sym_size.int", {"self": "x", "dim": 0}, number("n")),
+            node("torch.sym_float", {"a": number("n")}, {"as_sym_float": {"as_name": "f"}}),
+            node(
+                "_operator.mul", {"a": {"as_sym_float": {"as_name": "f"}}, "b": 2.5}, {"as_sym_float": {"as_name": "g"}}
+            ),
+            node(f"math.{name}", {parameter: {"as_sym_float": {"as_name": "g"}}}, number("m")),
+            node("torch.ops.aten.zeros.default", {"size": {"as_sym_ints": [{"as_name": "m"}]}}, "y"),
+        ],
+        ["y"],
+        tensors={"x": tensor(symbol("s0"))},
+    )
+    result = infer_shapes(json.dumps(program(top)).encode(), inputs={"x": [9]})
+    assert str(result.tensors["y"]) == f"float32[{size}]" and not result.diagnostics
+
+
 STACK = "L__self__,,models.Net;1399,layers.0,models.Block;{key},{path},torch.nn.modules.linear.Linear"
 MODULES = [
     (STACK.format(key="L__self___layers_0_attn", path="layers.0.attn"), "models.py:8 (layers.0.attn)"),
