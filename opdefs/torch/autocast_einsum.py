@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from opdefs.rules.operands import is_unit
+
 _LETTER = re.compile(r"\.\.\.|[A-Za-z]")
 Sizes = Sequence[int | str | None] | None
 """The sizes of an operand as far as they are known: an axis of size 1 is like an absent one."""
@@ -34,7 +36,7 @@ def lowered_operands(equation: str, path: Sequence[int] | None = None, sizes: Se
     written, arrow, result = equation.replace(" ", "").partition("->")
     listed = [_LETTER.findall(text) for text in written.split(",")]
     names = Counter(letter for letters in listed for letter in letters)
-    kept = set(_LETTER.findall(result)) if arrow else {x for x, n in names.items() if n == 1 or x == "..."}
+    output = set(_LETTER.findall(result)) if arrow else {x for x, n in names.items() if n < 2 or x == "..."}
     operands = [
         _Operand(frozenset(_long_axes(letters, sizes[at] if at < len(sizes) else None)), frozenset((at,)))
         for at, letters in enumerate(listed)
@@ -48,14 +50,14 @@ def lowered_operands(equation: str, path: Sequence[int] | None = None, sizes: Se
             break
         pair = operands[first], operands[second]
         del operands[second], operands[first]
-        common = pair[0].letters & pair[1].letters - kept
+        common = pair[0].letters & pair[1].letters - output
         counts.subtract(common)
-        summed = {letter for letter in common if counts[letter] == 1}
-        single = {letter for letter in pair[0].letters ^ pair[1].letters if counts[letter] == 1} - kept
+        summed = {letter for letter in common if counts[letter] < 2}
+        single = {letter for letter in pair[0].letters ^ pair[1].letters if counts[letter] < 2} - output
         sources = pair[0].sources | pair[1].sources
         lowered |= sources if summed else frozenset()
-        place = len(operands) if path else 0
-        operands.insert(place, _Operand((pair[0].letters | pair[1].letters) - summed - single, sources))
+        product = _Operand((pair[0].letters | pair[1].letters) - summed - single, sources)
+        operands.insert(len(operands) if path else 0, product)
     return lowered
 
 
@@ -63,4 +65,6 @@ def _long_axes(letters: Sequence[str], sizes: Sizes) -> set[str]:
     """The letters of an operand without those of axes of size 1."""
     if sizes is None or len(sizes) != len(letters) or "..." in letters:
         return set(letters)
-    return {letter for letter, size in zip(letters, sizes, strict=True) if size != 1}
+    return {
+        letter for letter, size in zip(letters, sizes, strict=True) if not (isinstance(size, int) and is_unit(size))
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.rules.operands import is_unit
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension, DimSize, Scope, parse_dim
 from shapeinf.graph import DeclaredType
@@ -58,7 +59,7 @@ def _parse(value: int | str | None, scope: Scope) -> DimSize:
 def _are_contiguous(sizes: Sequence[DimSize], strides: Sequence[DimSize]) -> bool:
     number: DimSize = 1
     for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
-        if stride != number and size != 1:
+        if stride != number and not is_unit(size):
             return False
         number *= size
     return True

@@ -68,8 +68,8 @@ class Trace:
     def doubtful_guard(self, inference: Inference) -> Guard | None:
         """The guard for which a run of the program may be no run of the module; None where there is none.
 
-        Two sizes differ that were equal in the traced run, and the program fails with one in place of the other. A size
-        of 1 is left out: it is repeated where the module broadcasts, and a program has both meanings of the size.
+        Two sizes differ that were equal in the traced run, and the program fails with one in place of the other. Sizes
+        of 1 are not examined: the program may state one size both where the module broadcasts it and elsewhere.
         """
         sizes = self._sizes(inference)
         for guard, relation in self._broken_equations(sizes):
