@@ -319,3 +319,29 @@ def test_values_of_constants_in_other_files(model: Path, tmp_path: Path) -> None
     np.testing.assert_allclose(outputs(tmp_path / "out.onnx"), outputs(save_apart(tmp_path)), rtol=1e-5, atol=1e-5)
     clean(model, []).save(tmp_path / "same.onnx", external_data="embed")
     assert read_model(tmp_path / "same.onnx").graph.node(0).op_type == "Constant"
+
+
+UNSORTED = """<ir_version: 8, opset_import: ["": 17]> g (bool c, float[n, 4] x) => (float[n, 4] y) {
+    y = If(c) <then_branch = t () => (float[n, 4] a) { a = Relu(i) i = Identity(b) b = Abs(late) },
+               else_branch = e () => (float[n, 4] a) { a = Identity(late) }>
+    late = Sqrt(first)
+    first = Identity(x)
+}"""
+
+
+def test_nodes_in_any_order_are_cleaned() -> None:
+    """onnxruntime sorts nodes; onnx's checker, which accepts the result, does not."""
+    before = onnx.parser.parse_model(UNSORTED)
+    after = clean(before).to_proto()
+    onnx.checker.check_model(after)
+    assert [node.op_type for node in after.graph.node] == ["Sqrt", "If"]
+    feeds = {"c": np.array(True), "x": np.random.default_rng(0).random((3, 4), np.float32)}
+    runtime = pytest.importorskip("onnxruntime")
+    real, expected = (runtime.InferenceSession(m.SerializeToString()).run(None, feeds) for m in (after, before))
+    np.testing.assert_array_equal(real[0], expected[0])
+
+
+def test_a_cycle_is_an_error() -> None:
+    cycle = "g (float[n] x) => (float[n] y) { y = Add(x, z) z = Relu(y) }"
+    with pytest.raises(ModelError, match="cycle"):
+        clean(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {cycle}'))
