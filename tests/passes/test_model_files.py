@@ -322,7 +322,7 @@ def test_values_of_constants_in_other_files(model: Path, tmp_path: Path) -> None
 
 
 UNSORTED = """<ir_version: 8, opset_import: ["": 17]> g (bool c, float[n, 4] x) => (float[n, 4] y) {
-    y = If(c) <then_branch = t () => (float[n, 4] a) { a = Relu(i) i = Identity(b) b = Abs(late) },
+    y = If(c) <then_branch = t () => (float[n, 4] a) { b = Abs(late) i = Identity(b) a = Relu(i) },
                else_branch = e () => (float[n, 4] a) { a = Identity(late) }>
     late = Sqrt(first)
     first = Identity(x)
@@ -330,7 +330,7 @@ UNSORTED = """<ir_version: 8, opset_import: ["": 17]> g (bool c, float[n, 4] x) 
 
 
 def test_nodes_in_any_order_are_cleaned() -> None:
-    """onnxruntime sorts nodes; onnx's checker, which accepts the result, does not."""
+    """onnxruntime sorts the nodes of a graph; the checker of onnx, which accepts the result, does not."""
     before = onnx.parser.parse_model(UNSORTED)
     after = clean(before).to_proto()
     onnx.checker.check_model(after)
