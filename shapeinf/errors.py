@@ -134,6 +134,10 @@ class AxisError(ShapeError, IndexError):
     """An axis that a shape does not have; also an IndexError, as for a tuple."""
 
 
+class DivisionByZeroError(ShapeError, ZeroDivisionError):
+    """A quotient of sizes whose divisor is 0; also a ZeroDivisionError."""
+
+
 class SymbolicSizeError(ShapeInferenceError, TypeError):
     """A symbolic dim where a number is needed, as in `int(dim)`; also a TypeError."""
 
