@@ -1,7 +1,4 @@
-"""Every error that reaches a user, in one hierarchy under :class:`ShapeInferenceError`.
-
-Errors carry fields for programs; the message is rendered from them.
-"""
+"""Every error that reaches a user, under :class:`ShapeInferenceError`: its fields, and a message made of them."""
 
 from __future__ import annotations
 

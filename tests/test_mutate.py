@@ -58,6 +58,7 @@ def test_places_are_in_code_only() -> None:
         changed = change.apply(SOURCE)
         assert changed != SOURCE
         compile(changed, "changed", "exec")
+        assert SOURCE.splitlines()[change.line - 1][change.column - 1 :].startswith(change.old.encode())
         assert SOURCE.splitlines()[change.line - 1] != changed.splitlines()[change.line - 1]
 
 
@@ -96,30 +97,47 @@ def test_the_tests_of_a_line_call_its_function(line: int, tests: list[str]) -> N
     assert CALLS.find_callers(calls, "m.py", NESTED, line, 9) == tests
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A repository with a function, of which a test checks one of the two branches."""
-    files = {
-        "shapeinf/__init__.py": "",
-        "shapeinf/sign.py": "def sign(x):\n    return 1 if x > 0 else 7\n",
-        "tests/test_sign.py": "from shapeinf.sign import sign\ndef test_sign():\n    assert sign(3) == 1 != sign(0)\n",
-    }
+SIGN = "def sign(x):\n    return 1 if x > 0 else 7\n"
+ONE_BRANCH = "from shapeinf.module import sign\ndef test_sign():\n    assert sign(3) == 1 != sign(0)\n"
+
+HALF = "def half(x):\n    return x // 2\n"
+FAST_ZEROS = """
+import time
+import pytest
+from shapeinf.module import half
+@pytest.mark.parametrize("x", [0, 0, 0, 0, 0, 5])
+def test_half(x):
+    time.sleep(x / 100)
+    assert half(x) == 2 * (x > 0)
+"""
+
+
+def create_project(folder: Path, source: str, tests: str) -> None:
+    """A repository with a module and its tests."""
+    files = {"shapeinf/__init__.py": "", "shapeinf/module.py": source, "tests/test_module.py": tests}
     for name, text in files.items():
-        path = tmp_path / name
+        path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
-    return tmp_path
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    subprocess.run(["git", "add", "."], cwd=folder, check=True)
 
 
-def test_survivors_are_listed_and_the_tree_is_unchanged(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mutants = MUTATE.choose(project, 1, 10)
-    assert sorted(mutant.change.old for mutant in mutants) == ["0", "1", "7", ">"]
-    survivors = MUTATE.run(project, mutants, 600.0)
-    assert [str(mutant) for mutant in survivors] == [
-        str(mutant) for mutant in mutants if mutant.change.old in ("0", "7")
-    ]
-    assert "4 changes, 2 survive; 0 were not tried" in capsys.readouterr().out
-    status = subprocess.run(["git", "status", "--short"], cwd=project, capture_output=True, check=True, text=True)
+@pytest.mark.parametrize(
+    ("source", "tests", "survivors"),
+    [
+        pytest.param(SIGN, ONE_BRANCH, {"0": True, "1": False, "7": True, ">": False}, id="a test of one branch"),
+        pytest.param(HALF, FAST_ZEROS, {"//": False, "2": False}, id="the slowest of many cases detects it"),
+    ],
+)
+def test_survivors_are_listed_and_the_tree_is_unchanged(
+    source: str, tests: str, survivors: dict[str, bool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create_project(tmp_path, source, tests)
+    mutants = MUTATE.choose(tmp_path, 1, 10)
+    assert {mutant.change.old for mutant in mutants} == survivors.keys()
+    expected = [mutant for mutant in mutants if survivors[mutant.change.old]]
+    assert MUTATE.run(tmp_path, mutants, 600.0) == expected
+    assert f"{len(mutants)} changes, {len(expected)} survive; 0 were not tried" in capsys.readouterr().out
+    status = subprocess.run(["git", "status", "--short"], cwd=tmp_path, capture_output=True, check=True, text=True)
     assert {line[:2] for line in status.stdout.splitlines()} == {"A "}

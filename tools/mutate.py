@@ -7,8 +7,9 @@ program is killed. PATHs (files or folders of `shapeinf` and `opdefs`) limit the
 places of the same source; `--list` prints them and runs nothing.
 
 First all tests run once, to record which functions each of them calls (`tests_by_function.py`). For each change the
-tests that call its function run until one fails. A change that all of them pass survives: the exit status is 1 if there
-is one.
+fastest tests that call its function run until one fails, then their test files with all cases, for some minutes. A
+change that all of them pass survives: the exit status is 1 if there is one. A line outside of functions, such as a row
+of a table, is tried with the tests that call a function of its file; others may depend on it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -37,7 +39,10 @@ MOST_TESTS = 60
 """Tests that run for one change at most."""
 SECONDS = 300.0
 """Tests that take longer together are stopped: the change may have made a loop endless."""
+SECONDS_OF_FILES = 120.0
+"""After this time of test files a change survives."""
 UNUSABLE = "tests that cannot be collected"
+TOO_LONG = "a limit of time"
 
 WITHOUT_BEHAVIOR = ("repr", "strict")
 """Arguments whose value changes no result: what a repr shows, and whether `zip` checks lengths that are equal."""
@@ -72,6 +77,7 @@ class Change(NamedTuple):
     start: int
     end: int
     line: int
+    column: int
     old: str
     new: str
 
@@ -87,8 +93,8 @@ class Mutant(NamedTuple):
     change: Change
 
     def __str__(self) -> str:
-        """`path:line: old -> new`."""
-        return f"{self.path}:{self.change.line}: {self.change.old!r} -> {self.change.new!r}"
+        """`path:line:column: old -> new`."""
+        return f"{self.path}:{self.change.line}:{self.change.column}: {self.change.old!r} -> {self.change.new!r}"
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
@@ -112,7 +118,8 @@ class _Places(ast.NodeVisitor):
 
     def replace(self, start: int, end: int, new: str) -> None:
         line = self.source.count(b"\n", 0, start) + 1
-        self.changes.append(Change(start, end, line, self.source[start:end].decode(), new))
+        column = start - self.offsets[line - 1] + 1
+        self.changes.append(Change(start, end, line, column, self.source[start:end].decode(), new))
 
     def operator(self, left: ast.AST, right: ast.AST, names: tuple[str, str]) -> None:
         """Replace the operator between two operands."""
@@ -238,6 +245,7 @@ class Runner:
         self.calls = calls
         self.python = python
         self.writes = 0
+        self.functions_of_files = Counter(file for files in calls.values() for file in files)
 
     def find_killer(self, mutant: Mutant) -> tuple[str | None, str]:
         """The first test that fails with a change, if any, and a note on the tests otherwise."""
@@ -248,10 +256,10 @@ class Runner:
             return None, "no test covers it"
         self.write(path, mutant.change.apply(source))
         try:
-            killer = self.first_failure(tests)
+            killer = self.first_failure(tests, SECONDS) or self.first_failure_of_files(tests)
         finally:
             self.write(path, source)
-        if killer == UNUSABLE and self.first_failure(tests) == UNUSABLE:
+        if killer == UNUSABLE and self.first_failure(tests, SECONDS) == UNUSABLE:
             return None, UNUSABLE
         return killer, f"{len(tests)} tests pass"
 
@@ -261,13 +269,19 @@ class Runner:
         self.writes += 1
         os.utime(path, (self.writes, self.writes))
 
-    def first_failure(self, tests: Sequence[str]) -> str | None:
+    def first_failure_of_files(self, tests: Sequence[str]) -> str | None:
+        """The first failure in the files of these tests, in the time for them; what calls few functions runs first."""
+        files = {test.split("::")[0] for test in tests}
+        killer = self.first_failure(sorted(files, key=lambda f: (self.functions_of_files[f], f)), SECONDS_OF_FILES)
+        return None if killer == TOO_LONG else killer
+
+    def first_failure(self, tests: Sequence[str], seconds: float) -> str | None:
         """The first of these tests that fails; None if all pass."""
         command = [self.python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=no", *tests]
         try:
-            run = subprocess.run(command, cwd=self.copy, env=self.environment(), capture_output=True, timeout=SECONDS)
+            run = subprocess.run(command, cwd=self.copy, env=self.environment(), capture_output=True, timeout=seconds)
         except subprocess.TimeoutExpired:
-            return "a limit of time"
+            return TOO_LONG
         if run.returncode in (0, 5):
             return None
         failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout.decode(errors="replace"), re.MULTILINE)

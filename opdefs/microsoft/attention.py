@@ -306,12 +306,12 @@ def rotary_embedding(
         c.merge(half, width // 2, CACHE_WIDTH)
     if positions.shape.dims is not None and len(positions.shape.dims) == 2:
         c.merge(positions.shape, Shape((batch, steps)), POSITIONS)
-        _constrain_positions(c, positions, steps, cosines)
+        _constrain_rotated_positions(c, positions, steps, cosines)
     else:
         require_single(c, positions.shape, POSITIONS)
         offsets, _ = extremes(c, positions)
         ends = [position for offset in offsets for position in (offset, offset + steps - 1)]
-        _constrain_positions(c, PartialTensor(positions.dtype, Shape((len(ends),)), ends), steps, cosines)
+        _constrain_rotated_positions(c, PartialTensor(positions.dtype, Shape((len(ends),)), ends), steps, cosines)
     return x
 
 
@@ -338,11 +338,11 @@ def multimodal_rotary_embedding(
         c.fail("mrope_section must have 3 items", mrope_section)
     c.merge(rotated // 2, sum(mrope_section), "the sum of mrope_section must be half the rotary dimension")
     c.merge(positions.shape, Shape((3, batch, steps)), "position_ids must be [3, batch, sequence]")
-    _constrain_positions(c, positions, steps, cosines)
+    _constrain_rotated_positions(c, positions, steps, cosines)
     return x
 
 
-def _constrain_positions(c: InferenceContext, positions: PartialTensor, steps: DimSize, cache: Shape) -> None:
+def _constrain_rotated_positions(c: InferenceContext, positions: PartialTensor, steps: DimSize, cache: Shape) -> None:
     """Require a row of a cache [P, rotated/2] for each position, and for as many as the sequence has."""
     rows = c.require_rank(cache, 2, "cos_cache")[0]
     c.at_most(steps, rows, "cos_cache and sin_cache must have a row for each position of the sequence")

@@ -8,7 +8,7 @@ import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.options import json_option, parse_sizes
-from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows
+from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows, hide_library_logs
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_rows, clean_summary
@@ -73,6 +73,7 @@ def clean_command(
     with readable_errors():
         from shapeinf.passes import clean
 
+        hide_library_logs()
         target.check(model)
         with stdin_errors(model):
             cleaned = clean(path_or_stdin(model), passes, verify=verify, at=at, seed=seed)

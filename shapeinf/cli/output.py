@@ -53,6 +53,13 @@ def _print(text: str | bytes, *, err: bool = False, nl: bool = True, color: bool
             raise
 
 
+def hide_library_logs() -> None:
+    """Print no log records of libraries, which have the names in a model as they are: some terminals obey them."""
+    import logging
+
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
 def echo(*lines: str, err: bool = False) -> None:
     """Print lines. An argument is one line: control characters and line ends in it are escaped."""
     for line in lines:

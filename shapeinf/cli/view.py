@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -14,7 +13,7 @@ import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.output import FAILURE, echo, stop
+from shapeinf.cli.output import FAILURE, echo, hide_library_logs, stop
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import MissingPackageError
@@ -94,7 +93,7 @@ def _show(result: Result, model: str, port: int | None, browser: bool) -> None:
     """Serve an annotated copy of the model until Ctrl-C."""
     import netron
 
-    logging.getLogger().addHandler(logging.NullHandler())  # netron prints its log where nothing else reads it
+    hide_library_logs()
     signal.signal(signal.SIGTERM, _terminate)
     with TemporaryDirectory(prefix="shapeinf-") as folder:
         path = os.path.join(folder, copy_name(result.graph.source or model))

@@ -158,7 +158,8 @@ def is_declaration(source: Source) -> bool:
 def declared_size(store: ShapeStore, declared: int | str | None) -> DimSize | None:
     """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary.
 
-    None too where the size is a quotient by 0. Expressions may be in the grammar of another tool: see `parse_dim_lenient`.
+    None too where the size is a quotient by 0. Expressions may be in the grammar of another tool: see
+    `parse_dim_lenient`.
     """
     if declared is None or isinstance(declared, int):
         return declared if declared is None or declared >= 0 else None

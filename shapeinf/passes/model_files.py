@@ -19,6 +19,7 @@ from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.saving import MAX_PROTOBUF, save_model
 from shapeinf.formats.onnx.source import TEXT_FORMATS, load_text
 from shapeinf.formats.read_files import ReadFiles
+from shapeinf.graph import validate
 from shapeinf.passes.other_formats import refuse_other_formats
 from shapeinf.passes.outline import outline
 from shapeinf.passes.proto import duplicate, from_proto, to_proto
@@ -45,14 +46,14 @@ def read_model(model: Any) -> ir.Model:
 
 
 def _read_bytes(data: bytes) -> ir.Model:
-    FORMATS.load(data)  # reports damaged models
+    validate(FORMATS.load(data))  # reports damaged models
     with report_unreadable("<bytes>"):
         proto = onnx.load_model_from_string(data)
     return _deserialize(proto, "<bytes>")
 
 
 def _read_file(path: str) -> ir.Model:
-    FORMATS.load(path)  # reports damaged files
+    validate(FORMATS.load(path))  # reports damaged files
     if os.path.getsize(path) > MAX_PROTOBUF:
         raise LimitError("has more than 2 GB: store its weights as external data", node=path)
     with report_unreadable(path):
@@ -68,7 +69,7 @@ def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
     """The model of a message. Raises ModelError where onnx-ir cannot represent or write it."""
     with report_unreadable(where):
         model = from_proto(proto)
-        outline(model.clone())
+        outline(duplicate(model))
     return model
 
 

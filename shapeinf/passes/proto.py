@@ -56,11 +56,12 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
 
 
 def duplicate(model: ir.Model) -> ir.Model:
-    """A copy that shares the tensors. Raises ModelError for nodes that are not in topological order."""
+    """A copy that shares the tensors. Raises ModelError for a node that reads what no node before it produces."""
     try:
         return model.clone()
     except RuntimeError as error:  # the message of onnx-ir contains the whole model
-        raise ModelError("has nodes that are not in topological order") from error
+        text = "has a node that reads a value before it exists: the nodes must be in topological order"
+        raise ModelError(text) from error
 
 
 def to_proto(model: ir.Model) -> onnx.ModelProto:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -345,3 +347,30 @@ def test_a_cycle_is_an_error() -> None:
     cycle = "g (float[n] x) => (float[n] y) { y = Add(x, z) z = Relu(y) }"
     with pytest.raises(ModelError, match="cycle"):
         clean(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {cycle}'))
+
+
+def reads_missing_values(in_body: bool) -> bytes:
+    """A model with a node, or a body with a node, that reads a value which does not exist; its name rings a bell."""
+    node = helper.make_node("Identity", ["missing\a"], ["y"])
+    if in_body:
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        body = helper.make_graph([node], "body", [], [y])
+        node = helper.make_node("If", ["c"], ["z"], then_branch=body, else_branch=body)
+    c = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
+    last = helper.make_tensor_value_info(node.output[0], TensorProto.FLOAT, None)
+    return bytes(helper.make_model(helper.make_graph([node], "g", [c], [last])).SerializeToString())
+
+
+@pytest.mark.parametrize(("in_body", "message"), [(False, r"reads 'missing\x07'"), (True, "before it exists")])
+def test_a_missing_value_is_one_error_and_no_log_of_a_library(in_body: bool, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(reads_missing_values(in_body))
+    with pytest.raises(ModelError) as error:
+        read_model(str(path))
+    assert message in str(error.value)
+    command = [sys.executable, "-m", "shapeinf", "clean", str(path), "-o", str(tmp_path / "out.onnx")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 3
+    assert message in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert "\a" not in run.stderr
