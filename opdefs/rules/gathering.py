@@ -207,8 +207,8 @@ def constrain_index_tuples(
         constrain_indices(c, indices, sizes[0], from_end=from_end)
         return
     if isinstance(indices, IndexTuples):
-        for part, size in zip(indices.positions(), sizes, strict=True):
-            _constrain_index_range(c, extremes(c, part), size, from_end)
+        for positions, size in zip(indices.positions(), sizes, strict=True):
+            _constrain_index_range(c, extremes(c, positions), size, from_end)
         return
     elements = indices.elements or ()
     for position, size in enumerate(sizes):

@@ -51,8 +51,12 @@ def _join_tuples(xs: Sequence[PartialTensor], shape: Shape) -> PartialTensor:
     if len(xs) == shape[-1] and len(shape) > 1:
         parts = [to_progression(x) for x in xs]
         if any(part is not None for part in parts):
-            return IndexTuples(xs[0].dtype, shape, [part and (part.base, part.steps[:-1]) for part in parts])
+            return IndexTuples(xs[0].dtype, shape, [_drop_last_axis(part) for part in parts])
     return _join_choices(xs, shape)
+
+
+def _drop_last_axis(part: Progression | None) -> tuple[DimSize, tuple[int, ...]] | None:
+    return None if part is None else (part.base, part.steps[:-1])
 
 
 def _join_choices(xs: Sequence[PartialTensor], shape: Shape) -> PartialTensor:

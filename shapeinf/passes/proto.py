@@ -41,8 +41,9 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
         for attribute in filter(_is_sparse, _attributes(read)):
             _pack_sparse(attribute)
     model = ir.from_proto(read)
-    for graph_or_function in (model.graph, *model.functions.values()):
-        graph_or_function.sort()
+    model.graph.sort()
+    for function in model.functions.values():
+        function.sort()
     inputs = {value.name for value in proto.graph.input}
     changed = maps | {value.name for value in proto.graph.output if value.name in inputs}
     if changed:
