@@ -173,7 +173,7 @@ def declared_size(store: ShapeStore, declared: int | str | None) -> DimSize | No
         scope.texts[declared] = size
     try:
         return store.canon(size)
-    except ZeroDivisionError:
+    except ZeroDivisionError:  # the graph may run where a divisor in the text is 0
         return None
 
 
@@ -280,17 +280,15 @@ class Refiner:
         """The declared dim; None where the declaration does not say which size it is.
 
         A name that no input has, and an expression of such names, says so only of an `unknown` size, and in a body,
-        which may run often, of none. A new name is at least `least`. An expression that divides by 0 has no value.
+        which may run often, of none. A new name is at least `least`.
         """
-        known = declared_size(inference.store, declared)
+        store = inference.store
+        known = declared_size(store, declared)
         if known is not None or not isinstance(declared, str) or not unknown or inference.path:
             return known
-        scope = inference.store.scope
-        return (
-            None
-            if declared in scope.texts or GENERATED.fullmatch(declared)
-            else parse_dim_lenient(declared, scope, least)[0]
-        )
+        if declared in store.scope.texts:  # a quotient by 0
+            return None
+        return None if GENERATED.fullmatch(declared) else parse_dim_lenient(declared, store.scope, least)[0]
 
     def _refine_axis(
         self, inference: Inference, index: int, axis: int, inferred: DimSize, declared: int | str
