@@ -199,6 +199,8 @@ CONDITIONS = [
     ("torch.unbind o 1 2 x out b dim=0", 2, [2], [1, 3]),
     ("Tensor.select o 1 1 x out dim=0 index=-3", 4, [3, 4], [2]),
     ("torch.narrow o 1 1 x out dim=0 start=2 length=3", 8, [5, 9], [4]),
+    ("torch.split o 1 3 x out b c dim=0 split_size_or_sections=(2,1,3)", 6, [6], [5, 7]),
+    ("torch.tensor_split o 1 3 x out b c dim=0 sections=3", 7, [1, 2, 7], []),
 ]
 
 
@@ -208,3 +210,5 @@ def test_the_sizes_that_a_network_accepts(line, traced, legal, illegal):
     contract = infer_shapes(text, inputs={"x": ["n", 2]}, declared="ignore").contract
     verdicts = {n: contract.check(n=n).verdict for n in (*legal, *illegal)}
     assert verdicts == dict.fromkeys(legal, True) | dict.fromkeys(illegal, False)
+    stated = {n: all(p.holds({"n": n}) for p in contract.preconditions) for n in verdicts}  # `check` infers again
+    assert stated == verdicts

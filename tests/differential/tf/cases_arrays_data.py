@@ -108,6 +108,7 @@ DATA = [
     Case("ListDiff", (NUMBERS, i32(1, 9))),
     Case("ListDiff", (Runtime(NUMBERS), i32(1, 9)), {"out_idx": "int64"}, data=True),
     Case("ListDiff", (NUMBERS, i32())),
+    *(Case("ListDiff", (Runtime(i32(*x)), i32(1, 9)), data=True) for x in ([], [1], [5], [1, 5])),
     Case("DynamicPartition", ("float32[4, 3]", i32(0, 2, 0, 1)), {"num_partitions": 3}),
     Case("DynamicPartition", ("float32[4, 3]", Runtime(i32(0, 2, 0, 1))), {"num_partitions": 3}, data=True),
     Case("DynamicPartition", (NUMBERS, i32(0, 1, 0, 1)), {"num_partitions": 2}),
