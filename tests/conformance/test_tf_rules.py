@@ -35,8 +35,25 @@ def attribute_problems(op_def):
             yield f"{name} is no attribute"
             continue
         expected = defined.default if defined.has_default else REQUIRED
+        if not (defined.has_default or defined.required):
+            yield f"{name} has no default, but is not required"
         if default != expected or type(default) is not type(expected):
             yield f"{name} is {default!r} by default, not {expected!r}"
+
+
+def in_place_problem(op_def):
+    """The first input of another type or none at all: its buffer cannot become that of the first output."""
+    arguments = op_def.inputs
+    if any(arg.repeated for arg in arguments):
+        return None
+    wrong = [i for i in op_def.in_place if i >= len(arguments)]
+    wrong += [i for i in op_def.in_place if i < len(arguments) and not same_type(arguments[i], op_def.outputs[0])]
+    return f"input {wrong[0]} cannot be overwritten" if wrong else None
+
+
+def same_type(a, b):
+    """Whether the definition gives both arguments the same element type."""
+    return (a.type_attr, a.type) == (b.type_attr, b.type)
 
 
 def input_problem(op_def):
@@ -51,6 +68,11 @@ def input_problem(op_def):
     if required <= len(inputs) <= len(rule.params):
         return None
     return f"takes {required} to {len(rule.params)} inputs, not {len(inputs)}"
+
+
+def test_inputs_in_whose_place_the_output_may_lie():
+    problems = {op_def.name: in_place_problem(op_def) for op_def in RULES if op_def.in_place}
+    assert len(problems) > 50 and not {name: found for name, found in problems.items() if found}
 
 
 def test_attributes_and_their_defaults():

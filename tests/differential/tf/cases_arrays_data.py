@@ -92,6 +92,16 @@ COUNTS = ("UniqueWithCounts", "Unique")
 AXIS_COUNTS = ("UniqueV2", "UniqueWithCountsV2")
 NUMBERS = i32(3, 1, 3, 2)
 
+def batches():
+    """The rows of one call of several that ran as one batch; the index has its number and its first and last row."""
+    for dims, first, last in (([4, 5], 1, 3), ([2, 3, 1], 0, 2), ([3], 0, 1)):
+        operands = (f"float32{dims}", Runtime(i64([7, first, last])))
+        yield Case("Unbatch", (*operands, np.array(7)), {"timeout_micros": 1000}, data=True)
+    for dims in ([2, 5], [2, 3, 1], [2]):
+        spec = f"float32{dims}"
+        yield Case("UnbatchGrad", (spec, Runtime(i64([7, 0, 2])), spec, np.array(7)), data=True)
+
+
 DATA = [
     Case("Where", (TABLE,)),
     Case("Where", (Runtime(TABLE),), data=True),
