@@ -158,4 +158,4 @@ QUANTIZATION = [
     Case("QuantizeV2", ("float32[2, 3]", *ROWS), {"T": "qint8", "axis": 1, "mode": "SCALED"}),
 ]
 
-CASES = PADDING + SCATTERING + DATA + QUANTIZATION
+CASES = [*PADDING, *SCATTERING, *DATA, *batches(), *QUANTIZATION]
