@@ -166,12 +166,11 @@ def test_legal_sizes(case):
     assert list(contract.solve("H", SIZES)) == runs(model), (contract, contract.solve("H", SIZES))
 
 
-@pytest.mark.parametrize("mode", ["edge", "reflect"])
 @pytest.mark.parametrize("pads", [(1, -1), (-1, 1), (2, -2), (-2, 1)], ids=str)
-def test_an_axis_that_grows_needs_an_element_after_the_crop(pads, mode):
+def test_an_axis_that_grows_needs_an_element_after_the_crop(pads):
     for size in (1, 2, 3, 4):
         net = Net((size,))
-        proto = net.model(net.add("Pad", "x", net.constant(pads), mode=mode))
+        proto = net.model(net.add("Pad", "x", net.constant(pads), mode="edge"))
         accepted = not [d for d in infer_shapes(proto).diagnostics if d.severity == "error"]
         try:
             session_of(proto).run(None, {"x": np.zeros(size, np.float32)})

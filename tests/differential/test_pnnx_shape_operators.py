@@ -164,7 +164,11 @@ def test_an_argument_that_is_not_known(line, expected):
 COMPUTED = [
     ("torch.fft.rfft", "n=None norm=None $dim=y"),
     ("torch.fft.rfft", "dim=-1 norm=None $n=y"),
-    *((f"torch.fft.rfft{suffix}", f"{rest} norm=None") for suffix in "2n" for rest in ("s=None $dim=y", "dim=None $s=y")),
+    *(
+        (f"torch.fft.rfft{suffix}", f"{rest} norm=None")
+        for suffix in "2n"
+        for rest in ("s=None $dim=y", "dim=None $s=y")
+    ),
 ]
 
 

@@ -92,6 +92,7 @@ COUNTS = ("UniqueWithCounts", "Unique")
 AXIS_COUNTS = ("UniqueV2", "UniqueWithCountsV2")
 NUMBERS = i32(3, 1, 3, 2)
 
+
 def batches():
     """The rows of one call of several that ran as one batch; the index has its number and its first and last row."""
     for dims, first, last in (([4, 5], 1, 3), ([2, 3, 1], 0, 2), ([3], 0, 1)):

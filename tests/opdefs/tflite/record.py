@@ -30,7 +30,9 @@ def main() -> None:
     for (name, seed), result in zip(keys, run(draw_case(*key) for key in keys), strict=True):
         if "died" not in result and (seed < SEEDS or reason(result) not in map(reason, [*table[name].values(), {}])):
             table[name][str(seed)] = result
-    lines = (f"{json.dumps(name)}: {json.dumps(cases, separators=(',', ':'))}" for name, cases in table.items() if cases)
+    lines = (
+        f"{json.dumps(name)}: {json.dumps(cases, separators=(',', ':'))}" for name, cases in table.items() if cases
+    )
     RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
