@@ -8,13 +8,14 @@ import pytest
 from opdefs.tf import tf
 from opdefs.tf.fixed_shapes import fixed_shape, table
 from opdefs.tf.schemas import names
+from opdefs.tf.web_schemas import WEB
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 from shapeinf.ops import Call
 
 from .tf_calls import EXAMPLES
 
-RULES = [op_def for name in names() if (op_def := tf.lookup("", name, 0)).rule is not None]
+RULES = [op_def for name in {*names(), *WEB} if (op_def := tf.lookup("", name, 0)).rule is not None]
 REQUIRED = inspect.Parameter.empty
 SHARED = {("_If", "output_shapes")}
 """Attributes of a shared rule that this operator does not have."""

@@ -1,4 +1,4 @@
-"""Records what TensorFlow Lite Micro allocates for models of a single operator: `python -m tests.memory.litert.record_micro`.
+"""Records what TensorFlow Lite Micro allocates for single operators: `python -m tests.memory.litert.record_micro`.
 
 The models are random ones that LiteRT runs, with the sizes of its outputs; inputs that decide sizes are constants.
 `micro.json` has the bytes of the head and of the tail by operator and seed; what the interpreter refuses is omitted.

@@ -17,6 +17,9 @@ pytest.importorskip("ai_edge_litert", reason="its schema writes the models")
 MICRO: dict[str, dict[str, list[int]]] = json.loads(RECORDED.read_text(encoding="utf-8"))
 OUTPUTS = json.loads(RUNS.read_text(encoding="utf-8"))
 
+OPEN = {"LOG_SOFTMAX"}
+"""Operators whose persistent memory is not known."""
+
 
 @pytest.mark.parametrize("name", MICRO)
 def test_the_arena_of_an_operator(name: str, tmp_path: Path) -> None:
@@ -24,4 +27,5 @@ def test_the_arena_of_an_operator(name: str, tmp_path: Path) -> None:
         path = tmp_path / f"{seed}.tflite"
         path.write_bytes(build(case_of(name, int(seed), OUTPUTS[name][seed]["outputs"])))
         found = infer_shapes(path).memory(runtime="tflite-micro").at()
-        assert [found.head, found.tail] == measured or (found.at_least and found.tail <= measured[1]), seed
+        assert found.at_least == (name in OPEN), seed
+        assert found.head == measured[0] and (found.tail == measured[1] or name in OPEN), seed
