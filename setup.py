@@ -21,7 +21,7 @@ COMPILED = {
     "shapeinf/formats/onnx": "assembly attributes scanner tensors types",
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "topology",
-    "shapeinf/lattice": "broadcasting joins mapping merging relaxer shape shape_store types",
+    "shapeinf/lattice": "broadcasting index_tuples joins mapping merging relaxer shape shape_store types",
     "shapeinf/ops": "context deferred element_types run",
     "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"
     " reshape select slice",

@@ -1,7 +1,4 @@
-"""Every error that reaches a user, in one hierarchy under :class:`ShapeInferenceError`.
-
-Errors carry fields for programs; the message is rendered from them.
-"""
+"""Every error that reaches a user, under :class:`ShapeInferenceError`: its fields, and a message made of them."""
 
 from __future__ import annotations
 
@@ -132,6 +129,10 @@ class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literat
 
 class AxisError(ShapeError, IndexError):
     """An axis that a shape does not have; also an IndexError, as for a tuple."""
+
+
+class DivisionByZeroError(ShapeError, ZeroDivisionError):
+    """A quotient of sizes whose divisor is 0; also a ZeroDivisionError."""
 
 
 class SymbolicSizeError(ShapeInferenceError, TypeError):

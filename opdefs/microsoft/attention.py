@@ -8,6 +8,8 @@ the call shares with its past and that keeps its size.
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
+from opdefs.rules.contents.progressions import extremes
+from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.operands import (
     merge_optional,
     part_size,
@@ -18,8 +20,8 @@ from opdefs.rules.operands import (
     require_vector,
 )
 from shapeinf.expr import DimSize
-from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops import InferenceContext, Ints
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Ints, Value
 
 KEY_MASK = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
 SCORES_BIAS = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
@@ -281,7 +283,7 @@ CACHE_WIDTH = "the last axis of cos_cache and sin_cache must be half the rotary 
 def rotary_embedding(
     c: InferenceContext,
     x: Shape,
-    positions: Shape,
+    positions: Value,
     cosines: Shape,
     sines: Shape,
     *,
@@ -302,10 +304,14 @@ def rotary_embedding(
         require_choice(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
     else:
         c.merge(half, width // 2, CACHE_WIDTH)
-    if positions.dims is not None and len(positions.dims) == 2:
-        c.merge(positions, Shape((batch, steps)), POSITIONS)
+    if positions.shape.dims is not None and len(positions.shape.dims) == 2:
+        c.merge(positions.shape, Shape((batch, steps)), POSITIONS)
+        _constrain_rotated_positions(c, positions, steps, cosines)
     else:
-        require_single(c, positions, POSITIONS)
+        require_single(c, positions.shape, POSITIONS)
+        offsets, _ = extremes(c, positions)
+        ends = [position for offset in offsets for position in (offset, offset + steps - 1)]
+        _constrain_rotated_positions(c, PartialTensor(positions.dtype, Shape((len(ends),)), ends), steps, cosines)
     return x
 
 
@@ -313,7 +319,7 @@ def rotary_embedding(
 def multimodal_rotary_embedding(
     c: InferenceContext,
     x: Shape,
-    positions: Shape,
+    positions: Value,
     cosines: Shape,
     sines: Shape,
     *,
@@ -331,8 +337,16 @@ def multimodal_rotary_embedding(
     if len(mrope_section) != 3:
         c.fail("mrope_section must have 3 items", mrope_section)
     c.merge(rotated // 2, sum(mrope_section), "the sum of mrope_section must be half the rotary dimension")
-    c.merge(positions, Shape((3, batch, steps)), "position_ids must be [3, batch, sequence]")
+    c.merge(positions.shape, Shape((3, batch, steps)), "position_ids must be [3, batch, sequence]")
+    _constrain_rotated_positions(c, positions, steps, cosines)
     return x
+
+
+def _constrain_rotated_positions(c: InferenceContext, positions: PartialTensor, steps: DimSize, cache: Shape) -> None:
+    """Require a row of a cache [P, rotated/2] for each position, and for as many as the sequence has."""
+    rows = c.require_rank(cache, 2, "cos_cache")[0]
+    c.at_most(steps, rows, "cos_cache and sin_cache must have a row for each position of the sequence")
+    constrain_indices(c, positions, rows, from_end=False)
 
 
 def _head_dims(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[DimSize, DimSize, DimSize | None]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from opdefs.microsoft.attention import HIDDEN_SIZE, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
+from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.operands import part_size, require_choice, require_count, require_single, require_vector
 from opdefs.rules.requested import scalar_size
 from shapeinf.expr import DimSize, maximum, minimum
@@ -63,13 +64,14 @@ def group_query_attention(
     total_length: Value,
     cosines: Shape | None = None,
     sines: Shape | None = None,
-    positions: Shape | None = None,
+    positions: Value | None = None,
     scores_bias: Shape | None = None,
     sink: Shape | None = None,
     *others: Shape | None,
     num_heads: int,
     kv_num_heads: int,
     sliding_window_cache: int = 0,
+    do_rotary: int = 0,
 ) -> tuple[Shape, Shape | TensorType, Shape | TensorType, Shape]:
     """[B, S, N*D], two of [B, S, K*D] -> [B, S, N*D], caches [B, K, max(P, total), D], scores [B, N, S, total].
 
@@ -89,7 +91,15 @@ def group_query_attention(
     else:
         total = _constrain_total(c, known, before, new)
     _advise_single_batch(c, batch, tokens, total)
-    _constrain_rotation(c, batch, tokens, cosines, sines, positions)
+    c.divisible(width, 8, "the head size must be a multiple of 8")
+    if do_rotary or cosines is not None or sines is not None:
+        rows = _constrain_rotation_caches(c, width, known, cosines, sines)
+        if do_rotary and positions is not None:
+            constrain_indices(c, positions, rows, from_end=False)
+    if positions is not None:
+        samples, steps = c.require_rank(positions.shape, 2, "position_ids")
+        c.merge(samples, batch, "position_ids must have the batch size of the query")
+        c.at_least(steps, tokens, "position_ids must have a position for each token")
     constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
     require_vector(c, sink, num_heads, "head_sink must have one value per head")
     present_key, present_value = (
@@ -150,21 +160,22 @@ def _advise_single_batch(c: InferenceContext, batch: DimSize, tokens: DimSize, t
         c.advise_at_most(minimum(minimum(batch - 1, tokens - 1), total - tokens), 0, message)
 
 
-def _constrain_rotation(
-    c: InferenceContext,
-    batch: DimSize,
-    tokens: DimSize,
-    cosines: Shape | None,
-    sines: Shape | None,
-    positions: Shape | None,
-) -> None:
-    """Require caches [P, rotated/2] of one shape, and positions [B, S or more]."""
-    if cosines is not None and sines is not None:
-        c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must have the same shape")
-    if positions is not None:
-        samples, steps = c.require_rank(positions, 2, "position_ids")
-        c.merge(samples, batch, "position_ids must have the batch size of the query")
-        c.at_least(steps, tokens, "position_ids must have a position for each token")
+def _constrain_rotation_caches(
+    c: InferenceContext, width: DimSize, total: DimSize | None, cosines: Shape | None, sines: Shape | None
+) -> DimSize:
+    """P of two caches [P, rotated/2] of one shape, with a row for each token: past and new ones, `total` if known."""
+    if cosines is None or sines is None:
+        c.fail("do_rotary requires cos_cache and sin_cache, and each of these the other")
+    cosines = c.merge(
+        c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must have the same shape"
+    )
+    c.divisible(width, 16, "with cos_cache and sin_cache, the head size must be a multiple of 16")
+    rows, half = cosines
+    c.divisible(half, 8, "the last axis of cos_cache and sin_cache must be a multiple of 8")
+    c.at_most(2 * half, width, "the last axis of cos_cache and sin_cache must be at most half the head size")
+    if total is not None:
+        c.at_most(total, rows, "cos_cache and sin_cache must have a row for each past and new token")
+    return rows
 
 
 def _present_cache(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
+from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.operands import (
     merge_optional,
     part_size,
@@ -13,7 +14,7 @@ from opdefs.rules.operands import (
     require_vector,
 )
 from shapeinf.lattice import Shape, TensorType
-from shapeinf.ops import InferenceContext
+from shapeinf.ops import InferenceContext, Value
 
 Normalized = tuple[Shape, TensorType, TensorType, Shape]
 
@@ -67,44 +68,47 @@ def skip_simplified_layer_normalization(
 @onnx("EmbedLayerNormalization", domain=MS)
 def embed_layer_normalization(
     c: InferenceContext,
-    ids: Shape,
-    segment_ids: Shape | None,
+    ids: Value,
+    segment_ids: Value | None,
     words: Shape,
     positions: Shape,
     segments: Shape | None,
     gamma: Shape,
     beta: Shape,
     mask: Shape | None = None,
-    position_ids: Shape | None = None,
+    position_ids: Value | None = None,
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S] ids, [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] sums before the normalization."""
-    ids = merge_optional(
-        c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must have the same shape"
-    )
-    ids = merge_optional(c, ids, mask, "input_ids and mask must have the same shape")
+    samples = c.require_rank(ids.shape, 2, "input_ids")
+    if segment_ids is not None:
+        samples = c.merge(samples, segment_ids.shape, "input_ids and segment_ids must have the same shape")
+    samples = merge_optional(c, samples, mask, "input_ids and mask must have the same shape")
     hidden = c.require_rank(words, 2, "word_embedding")[1]
+    rows = c.require_rank(positions, 2, "position_embedding")[0]
     if position_ids is None:
-        rows = c.require_rank(positions, 2, "position_embedding")[0]
-        c.at_most(ids[1], rows, "position_embedding must have a row for each position")
+        c.at_most(samples[1], rows, "position_embedding must have a row for each position")
     else:
-        batch, steps = c.require_rank(position_ids, 2, "position_ids")
-        require_broadcast_size(c, batch, ids[0], "position_ids must have a batch size of 1 or that of input_ids")
-        c.merge(steps, ids[1], "position_ids must have the sequence length of input_ids")
+        batch, steps = c.require_rank(position_ids.shape, 2, "position_ids")
+        require_broadcast_size(c, batch, samples[0], "position_ids must have a batch size of 1 or that of input_ids")
+        c.merge(steps, samples[1], "position_ids must have the sequence length of input_ids")
     for table, name in ((positions, "position_embedding"), (segments, "segment_embedding")):
         if table is not None:
             width = c.require_rank(table, 2, name)[1]
             hidden = c.merge(hidden, width, f"{name} must have the hidden size of word_embedding")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
         require_vector(c, v, hidden, f"{name} must be as long as the hidden size of the embeddings")
-    result = Shape((*ids, hidden))
-    return result, Shape((ids[0],)), result
+    for index, table in ((ids, words), (segment_ids, segments), (position_ids, positions)):
+        if index is not None and table is not None:
+            constrain_indices(c, index, c.require_rank(table, 2)[0], from_end=False)
+    result = Shape((*samples, hidden))
+    return result, Shape((samples[0],)), result
 
 
 @onnx("QEmbedLayerNormalization", domain=MS)
 def quantized_embed_layer_normalization(
     c: InferenceContext,
-    ids: Shape,
-    segment_ids: Shape | None,
+    ids: Value,
+    segment_ids: Value | None,
     words: Shape,
     positions: Shape,
     segments: Shape | None,

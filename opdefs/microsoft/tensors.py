@@ -25,7 +25,7 @@ def gather_nd_without_batches(c: InferenceContext, x: Value, indices: Value) -> 
 def gather_block_quantized(
     c: InferenceContext,
     x: Shape,
-    indices: Shape,
+    indices: Value,
     scales: Shape,
     zeros: Shape | None = None,
     *,
@@ -46,7 +46,8 @@ def gather_block_quantized(
     elif c.dtype(0) is None:
         raise c.unknowable("the element type of the data is unknown, and with it whether elements are packed")
     _constrain_block_scales(c, dims, scales, zeros, quantize_axis, block_size, 8 // bits)
-    return TensorType(c.dtype(2), Shape((*dims[:at], *indices, *dims[at + 1 :])))
+    constrain_indices(c, indices, dims[at])
+    return TensorType(c.dtype(2), Shape((*dims[:at], *indices.shape, *dims[at + 1 :])))
 
 
 def _constrain_block_scales(

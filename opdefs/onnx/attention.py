@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.operands import part_size, require_broadcast_to, require_choice, require_multiple, require_vector
 from shapeinf.expr import DimSize
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType
-from shapeinf.ops import InferenceContext
+from shapeinf.ops import InferenceContext, Value
 
 HEADS = "the heads of Q must be a multiple of the heads of K"
 
@@ -149,7 +150,7 @@ def rotary_embedding(
     x: Shape,
     cos_cache: Shape,
     sin_cache: Shape,
-    position_ids: Shape | None = None,
+    position_ids: Value | None = None,
     *,
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
@@ -171,7 +172,9 @@ def rotary_embedding(
         message = "without position_ids, cos_cache and sin_cache must be [batch, sequence, ...]"
         c.merge(Shape(cache[:2]), positions, message)
     else:
-        c.merge(position_ids, positions, "position_ids must be [batch, sequence]")
+        c.merge(position_ids.shape, positions, "position_ids must be [batch, sequence]")
+        constrain_indices(c, position_ids, cache[0], from_end=False)
+        c.advise_at_most(steps, cache[0], "onnxruntime requires caches as long as the sequence")
     return x
 
 

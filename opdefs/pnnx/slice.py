@@ -220,9 +220,28 @@ def narrow(c: InferenceContext, input: Value, *, dim: object, start: object, len
 
 @pnnx("torch.as_strided")
 def as_strided(c: InferenceContext, input: Shape, *, size: object, stride: object, storage_offset: object = 0) -> Shape:
-    """The sizes in `size`. The strides are not checked: the storage behind the input may be larger than the input."""
+    """The sizes in `size`. Left open where the strides reach past the elements of the input.
+
+    The storage behind the input may be larger than the input.
+    """
     sizes = read_dims(c, size, "size")
     if len(sizes) > MAX_RANK:
         c.fail(f"size must have at most {MAX_RANK} items", len(sizes))
-    check_count(c, read_dims(c, stride, "stride"), "stride", len(sizes), "item of size")
+    strides = read_dims(c, stride, "stride")
+    check_count(c, strides, "stride", len(sizes), "item of size")
+    offset = 0 if storage_offset is None else read_dim(c, storage_offset, "storage_offset")
+    last = _last_position(sizes, [offset, *strides])
+    if input.dims is not None and 0 not in sizes and (last is None or c.prove_le(last + 1, c.numel(input)) is not True):
+        reason = "the strides reach past the elements of the input, whose storage may be larger"
+        c.store.add_disjunction("the storage must have the elements that the strides reach", c.source(reason))
     return shape_of_sizes(c, sizes, "size")
+
+
+def _last_position(sizes: Sequence[DimSize | None], distances: Sequence[DimSize | None]) -> DimSize | None:
+    """The position in storage of the last element; `distances` are the offset and the strides."""
+    total: DimSize = 0
+    for size, distance in zip((2, *sizes), distances, strict=True):
+        if size is None or distance is None:
+            return None
+        total += (size - 1) * distance
+    return total

@@ -10,7 +10,7 @@ from opdefs.rules.contents.progressions import extremes
 from opdefs.rules.contents.rearrangement import index_array, pick_batches, take_along_axis
 from opdefs.rules.contents.updates import Combine, replace_element, update_elements, update_rule
 from shapeinf.expr import DimSize
-from shapeinf.lattice import ChosenIndices, Element, PartialTensor, Shape
+from shapeinf.lattice import ChosenIndices, Element, IndexTuples, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 INDEX_RANGE = "indices must lie inside the indexed axis"
@@ -205,6 +205,10 @@ def constrain_index_tuples(
     """Require that tuples, the last axis of `indices`, lie inside axes of these sizes. See `constrain_indices`."""
     if len(sizes) == 1:
         constrain_indices(c, indices, sizes[0], from_end=from_end)
+        return
+    if isinstance(indices, IndexTuples):
+        for positions, size in zip(indices.positions(), sizes, strict=True):
+            _constrain_index_range(c, extremes(c, positions), size, from_end)
         return
     elements = indices.elements or ()
     for position, size in enumerate(sizes):

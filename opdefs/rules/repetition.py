@@ -13,10 +13,10 @@ from opdefs.rules.contents.elements import (
     move_elements,
 )
 from opdefs.rules.contents.numpy_functions import numpy_function
-from opdefs.rules.contents.progressions import broadcast_progression
+from opdefs.rules.contents.progressions import broadcast_progression, to_progression
 from opdefs.rules.operands import is_unit
 from shapeinf.expr import DimSize
-from shapeinf.lattice import ChosenIndices, Element, PartialTensor, Progression, Shape
+from shapeinf.lattice import ChosenIndices, Element, IndexTuples, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 
@@ -34,7 +34,7 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
                 dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
     shape = Shape(dims)
     if all([x.elements is None for x in xs]) or not is_listable(shape):
-        return _join_choices(xs, shape)
+        return _join_choices(xs, shape) if at < rank - 1 else _join_tuples(xs, shape)
     if not all([isinstance(row[at], int) for row in rows]):
         return PartialTensor(xs[0].dtype, shape, None)
     if rank == 1:
@@ -44,6 +44,19 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
         return PartialTensor(xs[0].dtype, shape, elements)
     parts = [_elements_or_unknown(x, [*dims[:at], row[at], *dims[at + 1 :]]) for x, row in zip(xs, rows, strict=True)]
     return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
+
+
+def _join_tuples(xs: Sequence[PartialTensor], shape: Shape) -> PartialTensor:
+    """Tensors joined along the last axis: tuples of progressions where each has a size of 1 there."""
+    if len(xs) == shape[-1] and len(shape) > 1:
+        parts = [to_progression(x) for x in xs]
+        if any(part is not None for part in parts):
+            return IndexTuples(xs[0].dtype, shape, [_drop_last_axis(part) for part in parts])
+    return _join_choices(xs, shape)
+
+
+def _drop_last_axis(part: Progression | None) -> tuple[DimSize, tuple[int, ...]] | None:
+    return None if part is None else (part.base, part.steps[:-1])
 
 
 def _join_choices(xs: Sequence[PartialTensor], shape: Shape) -> PartialTensor:

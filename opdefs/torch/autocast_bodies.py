@@ -6,22 +6,29 @@ Source: torch's lists of functions of the CPU that take their floats in the lowe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
 from opdefs.pnnx.names import function_name
-from shapeinf.graph import Graph, InputReference, Node, NodeKind
+from opdefs.torch.autocast_einsum import Sizes, lowered_operands
+from shapeinf.graph import DeclaredType, Graph, InputReference, Node, NodeKind
 
 AUTOCAST = "torch.autocast"
 """The operator of a conversion."""
+_FLOAT = "torch.float"
 
 _PRODUCTS = (
-    *("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "addbmm"),
-    *("linalg_vecdot", "linalg_multi_dot", "scaled_dot_product_attention"),
+    *("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "addbmm", "linalg_pinv"),
+    *("linalg_vecdot", "linalg_multi_dot", "scaled_dot_product_attention", "affine_grid_generator"),
 )
-_CONVOLUTIONS = ("convolution", *(f"conv{kind}{rank}d" for kind in ("", "_transpose") for rank in (1, 2, 3)))
-_LOWERED = frozenset((*_PRODUCTS, *_CONVOLUTIONS, "prelu", "lstm", "rnn_tanh", "rnn_relu"))
+_CONVOLUTIONS = (
+    "convolution",
+    "conv_tbc",
+    *(f"conv{kind}{rank}d" for kind in ("", "_transpose") for rank in (1, 2, 3)),
+)
+_ACTIVATIONS = ("tanh", "relu", "tanh_cell", "relu_cell")
+_LOWERED = frozenset((*_PRODUCTS, *_CONVOLUTIONS, "prelu", "lstm", *(f"rnn_{kind}" for kind in _ACTIVATIONS)))
 """The functions that take their floats in the lower type."""
 
 _LOSSES = (
@@ -59,40 +66,63 @@ def convert_operands(body: Graph, dtype: object) -> Graph:
     converted: dict[tuple[str, object], str] = {}
     nodes: list[Node] = []
     for node in body.nodes:
-        target = _target(node, dtype)
+        target, positions = _conversion(node, dtype, body.declared)
         if target is None:
             nodes.append(node)
             continue
         kind = NodeKind(AUTOCAST, "", {"self": InputReference(0), "dtype": target})
-        for name in node.inputs:
+        inputs = list(node.inputs)
+        for position in positions:
+            name = inputs[position]
             if name and (name, target) not in converted:
                 result = converted[name, target] = f"{name}.{'autocast' if target == dtype else 'float32'}"
                 nodes.append(Node(kind, (name,), (result,), result))
-        inputs = tuple([converted[name, target] if name else "" for name in node.inputs])
-        nodes.append(Node(node.kind, inputs, node.outputs, node.name))
+            inputs[position] = converted[name, target] if name else ""
+        nodes.append(Node(node.kind, tuple(inputs), node.outputs, node.name))
     return attrs.evolve(body, nodes=nodes)
 
 
-def _target(node: Node, dtype: object) -> object:
-    """The type in which a function takes its floats; None for one that takes them as they are."""
-    name, attributes = function_name(node.op), node.kind.attrs
-    if name in _LOWERED or (name == "einsum" and _contracts(str(attributes.get("equation")))):
-        return dtype
-    amounts = attributes.get("pad")
-    raised = name == "pad" and isinstance(amounts, tuple) and len(amounts) in _RAISED_PADS.get(_mode(attributes), ())
-    return "torch.float" if raised or name in _RAISED else None
+def _conversion(node: Node, dtype: object, declared: Mapping[str, DeclaredType]) -> tuple[object, Iterable[int]]:
+    """The type in which a function takes its floats, and the positions of these; None for one that takes all as given.
 
-
-def _contracts(equation: str) -> bool:
-    """Whether the equation of two operands sums products over an axis of both: other products are not lowered.
-
-    >>> [_contracts(text) for text in ("ij,jk->ik", "i,i", "ij,kl->ijkl", "ij->i")]
-    [True, True, False, False]
+    The functions below the tables are composed of others, some of which are lowered.
     """
-    operands, arrow, result = equation.partition("->")
-    first, comma, second = operands.partition(",")
-    common = {letter for letter in first if letter.isalpha() and letter in second}
-    return bool(comma) and "," not in second and bool(common.difference(result) if arrow else common)
+    name, attributes = function_name(node.op), node.kind.attrs
+    everything = range(len(node.inputs))
+    amounts = attributes.get("pad")
+    if name == "pad" and isinstance(amounts, tuple) and len(amounts) in _RAISED_PADS.get(_mode(attributes), ()):
+        return _FLOAT, everything
+    if name in _LOWERED or name in _RAISED:
+        return dtype if name in _LOWERED else _FLOAT, everything
+    sizes = [_sizes(declared.get(operand)) for operand in node.inputs]
+    if name == "einsum":
+        return dtype, _lowered_positions(attributes, sizes)
+    ranks = [None if size is None else len(size) for size in sizes]
+    if name == "inner":
+        return (None if 0 in ranks or ranks == [1, 1] else dtype), everything
+    if name == "tensordot":
+        summed = attributes.get("dims_self")
+        return (None if isinstance(summed, tuple) and set(ranks) == {len(summed)} else dtype), everything
+    if name == "chain_matmul":
+        return (dtype if len(node.inputs) > 1 else None), everything
+    if name in ("linalg_matrix_power", "matrix_power"):
+        exponent = attributes.get("n")
+        return {-1: _FLOAT, 0: None, 1: None}.get(exponent if isinstance(exponent, int) else 2, dtype), everything
+    return None, ()
+
+
+def _sizes(declared: DeclaredType | None) -> Sizes:
+    return None if declared is None else declared.dims
+
+
+def _lowered_positions(attributes: Mapping[str, object], sizes: Sequence[Sizes]) -> Iterator[int]:
+    """The positions of the operands of an `einsum` that are lowered."""
+    tensors, path = attributes.get("tensors"), attributes.get("path")
+    listed = [item.input for item in tensors if isinstance(item, InputReference)] if isinstance(tensors, tuple) else []
+    pairs = [number for number in path if isinstance(number, int)] if isinstance(path, tuple) else None
+    for number in lowered_operands(str(attributes.get("equation")), pairs, [sizes[at] for at in listed]):
+        if number < len(listed):
+            yield listed[number]
 
 
 def _mode(attributes: Mapping[str, object]) -> str:

@@ -14,7 +14,7 @@ import attrs
 from opdefs.torch.autocast_bodies import convert_operands
 from opdefs.torch.functions import FunctionEntry, function_table
 from opdefs.torch.schemas import REQUIRED, Argument, Schema, find_schema
-from opdefs.torch.view_steps import with_steps
+from opdefs.torch.view_steps import with_layouts
 from shapeinf.graph import Graph, InputContents, InputReference, Node, NodeKind
 from shapeinf.ops import OpDef, Rule
 
@@ -36,7 +36,7 @@ def bind_graph(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
     """The graph with the inputs of each node in the order of the parameters of its rule; see the module."""
     bound: dict[NodeKind, tuple[NodeKind, Order]] = {}
     nodes = []
-    for node in _without_tokens(with_steps(graph)):
+    for node in _without_tokens(with_layouts(graph)):
         if node.kind not in bound:
             op_def = lookup(node.op)
             bound[node.kind] = bind_kind(

@@ -7,7 +7,7 @@ import attrs
 from opdefs.pnnx.dialect import pnnx
 from opdefs.torch.binding import bind_graph
 from opdefs.torch.functions import OWN, function_table
-from opdefs.torch.traced_sizes import compute_sizes, may_hold_size
+from opdefs.torch.traced_sizes import compute_sizes, is_check, may_hold_size
 from shapeinf.graph import Graph
 from shapeinf.ops import ArgDef, Dialect, OpDef, RuleIndex
 
@@ -45,3 +45,4 @@ torch = Dialect(
 torch.connect = _connect
 torch.compute_sizes = compute_sizes
 torch.may_hold_size = may_hold_size
+torch.is_check = is_check

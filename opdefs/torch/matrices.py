@@ -365,9 +365,18 @@ def lu_factor(c: InferenceContext, a: Shape) -> tuple[TensorType, ...]:
     return (*results, TensorType("int32", Shape(batch))) if with_info else results
 
 
-@torch("aten.linalg_pinv.default", "aten.linalg_pinv.atol_rtol_float", "aten.pinverse.default")
-def pseudo_inverse(c: InferenceContext, self: Shape) -> TensorType:
-    """[*B, M, N] -> [*B, N, M]."""
+_TOLERANCES = ("default", "rcond_tensor", "atol_rtol_float", "atol_rtol_tensor")
+
+
+@torch(*(f"aten.linalg_pinv.{kind}" for kind in _TOLERANCES), "aten.pinverse.default")
+def pseudo_inverse(
+    c: InferenceContext,
+    self: Shape,
+    atol: Shape | None = None,
+    rtol: Shape | None = None,
+    rcond: Shape | None = None,
+) -> TensorType:
+    """[*B, M, N], tolerances for each matrix -> [*B, N, M]."""
     _require_numbers(c)
     batch, rows, columns, _ = _sides(c, self)
     return TensorType(c.dtype(0), Shape((*batch, columns, rows)))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from opdefs.pnnx.reshape import reshape
 from opdefs.rules.operands import is_unit, prove_unit
+from opdefs.torch.declared_strides import Layout, apply_layout
 from opdefs.torch.dialect import torch
 from opdefs.torch.view_steps import VIEWS, Step, Steps
 from shapeinf.expr import DimSize
@@ -20,56 +21,57 @@ from shapeinf.ops import InferenceContext, Value
 
 
 @torch(*sorted(VIEWS), views={0: 0})
-def view(c: InferenceContext, self: Value, *, shape: object, steps: Steps = ()) -> PartialTensor:
+def view(
+    c: InferenceContext, self: Value, *, shape: object, steps: Steps = (), declared_layout: Layout | None = None
+) -> PartialTensor:
     """The sizes in `shape`; -1 is inferred. Left open where the strides of the operand may not allow it.
 
     A program may have a view where the module has a reshape, which copies elements at sizes that require it.
     """
     result = reshape(c, self, shape=shape)
     dims, wanted = self.shape.dims, result.shape.dims
-    if not steps or dims is None or wanted is None:
+    if dims is None or wanted is None or 0 in dims or not (steps or declared_layout):
         return result
-    if allows_view(c, dims, wanted, steps) is not True:
+    known = (
+        _strides(dims, steps) if steps else None,
+        _declared_strides(c, dims, declared_layout) if declared_layout else None,
+    )
+    if not any(strides is not None and allows_view(c, dims, wanted, strides) for strides in known):
         reason = "torch refuses a view that would copy elements, and a reshape of the module copies them"
         c.store.add_disjunction("the strides of the operand allow the view", c.source(reason))
     return result
 
 
-def allows_view(
-    c: InferenceContext, dims: Sequence[DimSize], wanted: Sequence[DimSize], steps: Sequence[Step]
-) -> bool | None:
-    """Whether a tensor of these sizes, made by these steps from a contiguous one, has a view with the sizes `wanted`.
-
-    None where it is unknown. Axes that lie in memory like one axis are a block; a view splits and joins axes of the
-    same block only. Source: `computeStride` in torch's `aten/src/ATen/TensorUtils.cpp`.
-    """
-    if 0 in dims:
-        return True
-    strides = _strides(dims, steps)
-    if strides is None:
-        return None
-    finest = _blocks(c, dims, strides, unknown=False)
-    if _fits(c, finest, wanted) is True:
-        return True
-    return False if _fits(c, _blocks(c, dims, strides, unknown=True), wanted) is False else None
-
-
-class _Stride(NamedTuple):
+class Stride(NamedTuple):
     """A stride: a number of elements, times the unknown sizes of these axes."""
 
     number: DimSize
     unknown: frozenset[int] = frozenset()
 
 
-def _blocks(c: InferenceContext, dims: Sequence[DimSize], strides: Sequence[_Stride], unknown: bool) -> list[DimSize]:
+def allows_view(
+    c: InferenceContext, dims: Sequence[DimSize], wanted: Sequence[DimSize], strides: Sequence[Stride]
+) -> bool | None:
+    """Whether a tensor with elements, of these sizes and strides, has a view with the sizes `wanted`.
+
+    None where it is unknown. Axes that lie in memory like one axis are a block; a view splits and joins axes of the
+    same block only. Source: `computeStride` in torch's `aten/src/ATen/TensorUtils.cpp`.
+    """
+    finest = _blocks(c, dims, strides, unknown=False)
+    if _fits(c, finest, wanted) is True:
+        return True
+    return False if _fits(c, _blocks(c, dims, strides, unknown=True), wanted) is False else None
+
+
+def _blocks(c: InferenceContext, dims: Sequence[DimSize], strides: Sequence[Stride], unknown: bool) -> list[DimSize]:
     """The sizes of the blocks, the last one first; `unknown` is whether axes are of one block where that is unknown."""
     blocks: list[DimSize] = []
     size: DimSize = 1
-    base: _Stride | None = None
+    base: Stride | None = None
     for dim, stride in zip(reversed(dims), reversed(strides), strict=True):
         if is_unit(dim):
             continue
-        joined = base is not None and _continues(c, dim, stride, _Stride(base.number * size, base.unknown))
+        joined = base is not None and _continues(c, dim, stride, Stride(base.number * size, base.unknown))
         if joined is None and unknown:
             joined = True
         if base is None or not joined:
@@ -79,7 +81,7 @@ def _blocks(c: InferenceContext, dims: Sequence[DimSize], strides: Sequence[_Str
     return blocks
 
 
-def _continues(c: InferenceContext, dim: DimSize, stride: _Stride, expected: _Stride) -> bool | None:
+def _continues(c: InferenceContext, dim: DimSize, stride: Stride, expected: Stride) -> bool | None:
     """Whether an axis lies in memory like the next part of a block."""
     if stride.unknown != expected.unknown:
         return None
@@ -98,6 +100,15 @@ def _fits(c: InferenceContext, blocks: Sequence[DimSize], wanted: Sequence[DimSi
             size *= remaining.pop()
     rest = math.prod(remaining)
     return True if is_unit(rest) else False if isinstance(rest, int) else None
+
+
+# -- declared strides --------------------------------------------------------------------------------------------------
+
+
+def _declared_strides(c: InferenceContext, dims: Sequence[DimSize], layout: Layout) -> list[Stride] | None:
+    """The declared strides at these sizes; None for sizes that are not as declared."""
+    strides = apply_layout(c, dims, layout)
+    return None if strides is None else [Stride(stride) for stride in strides]
 
 
 # -- the strides after the steps ---------------------------------------------------------------------------------------
@@ -140,7 +151,7 @@ class _Axes:
             self.cut, self.factors = set(), {}
 
 
-def _strides(dims: Sequence[DimSize], steps: Sequence[Step]) -> list[_Stride] | None:
+def _strides(dims: Sequence[DimSize], steps: Sequence[Step]) -> list[Stride] | None:
     """The strides of a tensor with these sizes after the steps; None for steps that do not fit its rank."""
     changes = {"insert": 1, "remove": -1}
     rank = len(dims) - sum(changes.get(str(step[0]), 0) for step in steps)
@@ -153,13 +164,13 @@ def _strides(dims: Sequence[DimSize], steps: Sequence[Step]) -> list[_Stride] | 
     if len(axes.order) != len(dims):
         return None
     sizes = dict(zip(axes.order, dims, strict=True))
-    strides: dict[int, _Stride] = {}
+    strides: dict[int, Stride] = {}
     number: DimSize = 1
     unknown: frozenset[int] = frozenset()
     for axis in reversed(axes.memory):
-        strides[axis] = _Stride(number * axes.factors.get(axis, 1), unknown)
+        strides[axis] = Stride(number * axes.factors.get(axis, 1), unknown)
         if axis in axes.cut:
             unknown |= {axis}
         else:
             number *= sizes[axis]
-    return [strides.get(axis, _Stride(1)) for axis in axes.order]
+    return [strides.get(axis, Stride(1)) for axis in axes.order]

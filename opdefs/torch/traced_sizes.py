@@ -16,6 +16,9 @@ _WINDOWS = ("stride", "padding", "dilation", "output_padding", "groups")
 """Arguments that torch lets be sizes, and that modules state as numbers."""
 _NUMBERS = ("start", "end", "step", "steps", "kernel_size", "normalized_shape", "k", "index", "chunks", "sections")
 """Arguments that are sizes where a module computes them, though their type is no size in torch's schemas."""
+_COUNTED = frozenset(("unbind", "unbind_copy", "split", "split_copy", "chunk"))
+"""Functions whose number of results is a size, or computed from one."""
+_CHECKS = frozenset(("_assert_scalar", "sym_constrain_range", "sym_constrain_range_for_size"))
 _NO_SIZES = (0, -1, 2**63 - 1)
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"_operator.{name}": getattr(operator, name) for name in ("add", "sub", "mul", "floordiv", "mod", "neg")},
@@ -26,7 +29,9 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def may_hold_size(node: Node) -> bool:
-    """Whether a number among the arguments of a node may be a size of the run that was traced."""
+    """Whether a number among the arguments of a node, or of its outputs, may be a size of the run that was traced."""
+    if len(node.outputs) > 1 and function_name(node.op) in _COUNTED:
+        return True
     schema, entry = find_schema(node.op), function_table().entries.get(node.op)
     for argument in schema.arguments if schema is not None else ():
         if argument.name in _NUMBERS or (argument.kind.startswith("SymInt") and argument.name not in _WINDOWS):
@@ -34,6 +39,11 @@ def may_hold_size(node: Node) -> bool:
             if _has_size(node.kind.attrs.get(name)):
                 return True
     return False
+
+
+def is_check(node: Node) -> bool:
+    """Whether a node only checks sizes: torch adds such for what it concludes from its guards."""
+    return function_name(node.op) in _CHECKS
 
 
 def _has_size(value: object) -> bool:

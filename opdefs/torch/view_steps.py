@@ -1,7 +1,7 @@
-"""How the operand of each view lies in memory: the steps from a contiguous tensor to it.
+"""How the operand of each view lies in memory: the steps from a contiguous tensor to it, and the declared strides.
 
-Torch refuses a view that would copy elements. Tensors whose layout is not listed here are taken for ones that allow the
-view, as they did when the program was exported.
+Torch refuses a view that would copy elements. A tensor whose layout is not listed here, in a program without strides,
+is taken for one that allows the view, as it did when the program was exported.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from opdefs.pnnx.names import function_name
+from opdefs.torch.declared_strides import Layout, read_layout
 from shapeinf.graph import Graph, InputReference, Node, NodeKind
 
-STEPS = "steps"
-"""The attribute of a view with the steps to its operand."""
+STEPS, LAYOUT = "steps", "declared_layout"
+"""The attributes of a view with the steps to its operand, and with the declared layout of the operand."""
 Step = tuple[str | int, ...]
 """`permute` with all axes, `swap` of two axes, `cut` of an axis with its step, `remove` or `insert` of an axis, or
 `copy` of all elements in their order in memory. The empty step changes nothing."""
@@ -40,30 +41,38 @@ _IDENTITIES = frozenset(("alias", "detach"))
 """Functions that return their operand."""
 
 
-def with_steps(graph: Graph) -> Iterator[Node]:
-    """The nodes of a graph; a view of a tensor that does not lie contiguously has the steps to it."""
+def with_layouts(graph: Graph) -> Iterator[Node]:
+    """The nodes of a graph; a view of a tensor that may not lie contiguously has the layout of its operand."""
     if not any(node.op in VIEWS for node in graph.nodes):
         yield from graph.nodes
         return
-    layouts: dict[str, Steps] = dict.fromkeys((*graph.inputs, *graph.constants), ())
-    kinds: dict[tuple[NodeKind, Steps], NodeKind] = {}
+    known: dict[str, Steps] = dict.fromkeys((*graph.inputs, *graph.constants), ())
+    kinds: dict[tuple[NodeKind, Steps | None, Layout | None], NodeKind] = {}
     for node in graph.nodes:
-        steps = _steps(node, layouts)
+        steps = _steps(node, known)
         if steps is not None:
-            layouts.update(dict.fromkeys(filter(None, node.outputs), steps))
-        operand = layouts.get(node.inputs[0]) if node.op in VIEWS and node.inputs else None
-        if not operand:
+            known.update(dict.fromkeys(filter(None, node.outputs), steps))
+        if node.op not in VIEWS or not node.inputs:
             yield node
             continue
-        kind = kinds.get((node.kind, operand))
+        operand = known.get(node.inputs[0])
+        layout = None if operand == () else read_layout(graph.declared.get(node.inputs[0]))
+        if not operand and layout is None:
+            yield node
+            continue
+        kind = kinds.get((node.kind, operand, layout))
         if kind is None:
-            kind = kinds[node.kind, operand] = NodeKind(node.op, node.kind.domain, {**node.kind.attrs, STEPS: operand})
+            added: dict[str, object] = {STEPS: operand, LAYOUT: layout}
+            attributes = {**node.kind.attrs, **{name: value for name, value in added.items() if value}}
+            kind = kinds[node.kind, operand, layout] = NodeKind(node.op, node.kind.domain, attributes)
         yield Node(kind, node.inputs, node.outputs, node.name)
 
 
 def _steps(node: Node, layouts: Mapping[str, Steps]) -> Steps | None:
     """The steps to the outputs of a node; None where its layout is not known."""
     name, attributes = function_name(node.op), node.kind.attrs
+    if not _keeps_format(attributes):
+        return None
     if name in _CONTIGUOUS or (name == "clone" and attributes.get("memory_format") == "contiguous"):
         return ()
     operands = [layouts.get(node.inputs[at]) for at in _tensors(attributes.values())]
@@ -78,6 +87,11 @@ def _steps(node: Node, layouts: Mapping[str, Steps]) -> Steps | None:
     read = _READERS.get(name)
     step = None if read is None else read(attributes)
     return None if step is None else (*operands[0], *filter(None, (step,)))
+
+
+def _keeps_format(attributes: Mapping[str, object]) -> bool:
+    """Whether the result has its axes in an order of memory that the function decides, and no argument."""
+    return attributes.get("memory_format") in (None, "contiguous", "preserve")
 
 
 def _tensors(values: Iterable[object]) -> Iterator[int]:

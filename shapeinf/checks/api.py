@@ -97,6 +97,8 @@ def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list
     of the file reports depends on no size.
     """
     failures = [d for d in diagnostics if d.fails and d not in model.graph.diagnostics]
+    if not failures:
+        return diagnostics
     remaining = _remaining_with_declarations(failures, model)
     subjects = {diagnostic.subject for diagnostic in remaining}
     single_declaration = len(failures) == 1 and failures[0].code in COMPARISONS

@@ -18,6 +18,7 @@ from shapeinf.checks.changes import (
     ATTRIBUTE,
     INPUT,
     NUMBERS,
+    SOLVED,
     Change,
     attribute_changes,
     has_own_sizes,
@@ -85,6 +86,8 @@ def likely_cause(
         repairs = [repair for repair in repairs if repair.remaining == 0]
     if _is_local_failure(model, failures):
         repairs = [repair for repair in repairs if repair.weight in (ATTRIBUTE, NUMBERS)]
+    if _equates_inputs(model, failures[0]):  # any size that has one of the names may then have the other
+        repairs = [repair for repair in repairs if repair.weight != SOLVED]
     nodes = [repair.node for repair in repairs]
     if not nodes or nodes[0] == failures[0].node:
         return None
@@ -136,6 +139,13 @@ def _is_local_failure(model: CheckedModel, failures: list[Diagnostic]) -> bool:
     if node is None or any(f.severity != "error" or f.node != failures[0].node for f in failures):
         return False
     return len({name for name in node.inputs if name and name not in model.graph.constants}) <= 1
+
+
+def _equates_inputs(model: CheckedModel, first: Diagnostic) -> bool:
+    """Whether a failure is that two names of different inputs must be one size."""
+    pairs = (p.free_symbols for p in model.preconditions if first.code == "C102" and p.node == first.node)
+    inputs = [[{name for name, _ in model.axes.get(symbol, ())} for symbol in pair] for pair in pairs]
+    return bool(inputs) and all(len(names) == 2 and names[0].isdisjoint(names[1]) for names in inputs)
 
 
 # -- the graph upstream of the first failure -------------------------------------------------------------------------

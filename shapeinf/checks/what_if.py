@@ -92,6 +92,7 @@ class WhatIfRuns:
         self.first = (diagnostics[0].code, diagnostics[0].subject)
         self.run_checks = run_checks
         self._requirements = _InputRequirements(model, diagnostics)
+        self._relations = _relations(model)
         self.starts = _states_before(model, nodes)
         self._spent_before = model.budget.spent
         input_types = model.result.engine.inference.input_types.values()
@@ -178,7 +179,10 @@ class WhatIfRuns:
         return CheckedModel(result, self.model.ranges, what_if=True, budget=self.model.budget)
 
     def _count_remaining(self, changed: CheckedModel, except_node: str = "") -> int | None:
-        """The number of failures at other nodes; None where one is new or is the first diagnostic."""
+        """The number of failures at other nodes; None where one is new or is the first diagnostic.
+
+        One name for two is a smaller change than a node whose change relates other sizes of inputs.
+        """
         self.count_visits(_CHECKS_COST * len(changed.order))
         self.model.budget.spend(_STEPS_PER_CONSTRAINT * changed.store.count)
         remaining = 0
@@ -188,6 +192,8 @@ class WhatIfRuns:
                 if key == self.first or key not in self.reported:
                     return None
                 remaining += 1
+        if self.first[0] == "C102" and not _relations(changed) <= self._relations:
+            return None
         return remaining
 
     def _runs_with_change(self, changed: CheckedModel, step: NodeStep, change: Change) -> bool:
@@ -225,6 +231,11 @@ class WhatIfRuns:
             return False
         without = violations_at(self.model, binding) or []
         return bool(new - {(v.code, v.node) for v in without if v.node != self.first[1]})
+
+
+def _relations(model: CheckedModel) -> set[str]:
+    """The equations of sizes of inputs that nodes require."""
+    return {p.text for p in model.preconditions if p.kind in ("equality", "alternative") and len(p.free_symbols) > 1}
 
 
 def _apply_change(compiled: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:

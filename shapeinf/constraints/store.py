@@ -20,7 +20,7 @@ from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Scope
-from shapeinf.expr.equations import as_linear, primitive_part
+from shapeinf.expr.equations import as_divisibility, as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.extremum import expand_maximum
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
@@ -265,7 +265,7 @@ class ConstraintStore:
             raise
 
     def _add_part(self, part: DimSize, source: Source) -> None:
-        """Add that one argument of a minimum is at least 0."""
+        """Add that one argument of a minimum is at least 0; a remainder that is at most 0 is a congruence."""
         possible = [p for p in expand_maximum(self.canon(part)) if self.bounds(p)[1] >= 0]
         if len(possible) != 1:
             self.add_le(0, part, source)
@@ -273,6 +273,10 @@ class ConstraintStore:
         form = self.canon(possible[0])
         if form is not part:
             self.add_condition(form, source)
+            return
+        divisibility = as_divisibility(form)
+        if divisibility is not None:
+            self.add_divisible(*divisibility, source)
             return
         self.add_le(0, form, source)
         if isinstance(form, Dimension) and not form.is_symbol and self.bounds(form)[0] < 0:

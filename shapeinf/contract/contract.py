@@ -198,7 +198,10 @@ class Contract:
         violated = () if bound.preconditions else self._violated(sizes)
         if violated:  # the module that was traced may run where the program does not
             return Answer(False if trace is None else None, violated)
-        return Answer(None if bound.preconditions else True, reasons)
+        if bound.preconditions:
+            return Answer(None, reasons)
+        guard = None if trace is None else trace.doubtful_guard(inference)
+        return Answer(True, reasons) if guard is None else Answer(None, (f"without {guard.text} the module may fail",))
 
     def _violated(self, sizes: Mapping[str, int]) -> tuple[str, ...]:
         """The preconditions that do not hold at these sizes, though an inference finds no violation.

@@ -44,12 +44,16 @@ class Trace:
     def excusing_guard(self, inference: Inference, failed: Collection[str]) -> Guard | None:
         """The guard for which the failures of these nodes may not be failures of the module; None where one is."""
         sizes = self._sizes(inference)
-        broken = [
-            (guard, relation)
-            for guard, condition in self.conditions
-            for relation in (_relations(condition) if condition is not None and condition.holds(sizes) is False else ())
-            if relation.operator == "==" and relation.holds(sizes) is False
-        ]
+        checks = self._checks()
+        for guard, condition in self.conditions:
+            if (
+                guard.checked
+                and condition is not None
+                and condition.holds(sizes) is False
+                and checks.issuperset(failed)
+            ):
+                return guard  # the exporter derived the checks from its guards
+        broken = self._broken_equations(sizes)
         for guard, relation in broken:
             if any(isinstance(side, int) and side for side in (relation.left, relation.right)):
                 written = self._nodes_with_numbers()
@@ -60,6 +64,36 @@ class Trace:
         tried = [(guard, numbers) for (guard, _), pair in zip(broken, replacements, strict=True) for numbers in pair]
         tried += [(guard, numbers) for guard, _ in broken[:1] for numbers in both]
         return next((guard for guard, numbers in tried if numbers and not self._fails(inference, numbers)), None)
+
+    def doubtful_guard(self, inference: Inference) -> Guard | None:
+        """The guard for which a run of the program may be no run of the module; None where there is none.
+
+        Two sizes differ that were equal in the traced run, and the program fails with one in place of the other. Sizes
+        of 1 are not examined: the program may state one size both where the module broadcasts it and elsewhere.
+        """
+        sizes = self._sizes(inference)
+        for guard, relation in self._broken_equations(sizes):
+            sides = [sizes.get(str(side), 0) for side in (relation.left, relation.right)]
+            for numbers in self._replacements(sizes, relation) if min(sides) > 1 else ():
+                if numbers and self._fails(inference, numbers):
+                    return guard
+        return None
+
+    def _broken_equations(self, sizes: Sizes) -> list[tuple[Guard, DimRelation]]:
+        """The equations in guards that do not hold at these sizes."""
+        return [
+            (guard, relation)
+            for guard, condition in self.conditions
+            for relation in (_relations(condition) if condition is not None and condition.holds(sizes) is False else ())
+            if relation.operator == "==" and relation.holds(sizes) is False
+        ]
+
+    def _checks(self) -> set[str]:
+        """The nodes that only check sizes."""
+        dialect = self.compiled.registry.dialect(self.compiled.graph.dialect)
+        if dialect is None:
+            return set()
+        return {step.node_name for step in self.compiled.steps if dialect.is_check(step.node)}
 
     def _sizes(self, inference: Inference) -> Sizes:
         """The known sizes of the axes of inputs, and the known integer arguments."""

@@ -158,7 +158,7 @@ def is_declaration(source: Source) -> bool:
 def declared_size(store: ShapeStore, declared: int | str | None) -> DimSize | None:
     """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary.
 
-    Expressions may be in the grammar of another tool: see `parse_dim_lenient`.
+    Expressions may be in the grammar of another tool: see `parse_dim_lenient`. One that divides by 0 has no value.
     """
     if declared is None or isinstance(declared, int):
         return declared if declared is None or declared >= 0 else None
@@ -171,7 +171,10 @@ def declared_size(store: ShapeStore, declared: int | str | None) -> DimSize | No
         if size is None:
             return None
         scope.texts[declared] = size
-    return store.canon(size)
+    try:
+        return store.canon(size)
+    except ZeroDivisionError:  # the graph may run where a divisor in the text is 0
+        return None
 
 
 class Refiner:
@@ -279,10 +282,13 @@ class Refiner:
         A name that no input has, and an expression of such names, says so only of an `unknown` size, and in a body,
         which may run often, of none. A new name is at least `least`.
         """
-        known = declared_size(inference.store, declared)
+        store = inference.store
+        known = declared_size(store, declared)
         if known is not None or not isinstance(declared, str) or not unknown or inference.path:
             return known
-        return None if GENERATED.fullmatch(declared) else parse_dim_lenient(declared, inference.store.scope, least)[0]
+        if declared in store.scope.texts:  # a quotient by 0
+            return None
+        return None if GENERATED.fullmatch(declared) else parse_dim_lenient(declared, store.scope, least)[0]
 
     def _refine_axis(
         self, inference: Inference, index: int, axis: int, inferred: DimSize, declared: int | str

@@ -23,6 +23,7 @@ from shapeinf.lattice import (
     ChosenIndices,
     Element,
     HandleType,
+    IndexTuples,
     MapType,
     PartialTensor,
     Progression,
@@ -108,6 +109,7 @@ _ARGUMENTS: dict[type[PartialTensor], Callable[[Any], tuple[object, ...]]] = {
     BoundedTensor: attrgetter("dtype", "shape", "least", "most"),
     BroadcastAxes: attrgetter("dtype", "shape", "sizes", "others"),
     ChosenIndices: attrgetter("dtype", "shape", "size"),
+    IndexTuples: attrgetter("dtype", "shape", "parts"),
     Progression: attrgetter("dtype", "shape", "base", "steps"),
 }
 """The arguments of the constructor of each class of contents, for pickles: `__new__` of a compiled class needs them."""

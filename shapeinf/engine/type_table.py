@@ -14,6 +14,7 @@ from shapeinf.lattice import (
     BroadcastAxes,
     ChosenIndices,
     HandleType,
+    IndexTuples,
     PartialTensor,
     Progression,
     Quotient,
@@ -204,6 +205,8 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
         return symbols.union(*(d.symbols() for d in (*old.sizes, *old.others) if isinstance(d, Dimension)))
     if isinstance(old, ChosenIndices):
         return symbols | old.size.symbols() if isinstance(old.size, Dimension) else symbols
+    if isinstance(old, IndexTuples):
+        return symbols.union(*(p[0].symbols() for p in old.parts if p is not None and isinstance(p[0], Dimension)))
     if isinstance(old, Progression):
         return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
     if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import gcd
 
-from shapeinf.expr.atoms import Symbol
+from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Monomial, divide_monomial
 
 
@@ -44,6 +44,34 @@ def as_linear(e: Dimension) -> tuple[int, int, int] | None:
         return None
     ((monomial, factor),) = rest
     return (monomial[0], factor, e.constant) if len(monomial) == 1 else None
+
+
+def as_divisibility(e: DimSize) -> tuple[DimSize, int] | None:
+    """The dim and the number that divides it, where that is what `e >= 0` states; None for anything else.
+
+    `8*(n//8) - n` is at least 0 only for multiples of 8, and never more than 0. So is the difference of a remainder
+    and the largest one.
+
+    >>> from shapeinf.expr import Scope
+    >>> n = Scope().symbol("n")
+    >>> as_divisibility(16 * ((n + 1) // 8) - 2 * n - 2), as_divisibility(8 * (n // 8) - n + 1)
+    ((n + 1, 8), None)
+    >>> as_divisibility(n - 8 * (n // 8) - 7)
+    (n + 1, 8)
+    """
+    if isinstance(e, int):
+        return None
+    for monomial, coefficient in e.terms:
+        atom = e.scope.atoms[monomial[0]] if len(monomial) == 1 else None
+        if not isinstance(atom, Floor) or not isinstance(atom.denominator, int) or atom.denominator < 1:
+            continue
+        factor, divisor = abs(coefficient) // atom.denominator, atom.denominator
+        remainder = atom.numerator - divisor * e.scope.atom_dim(monomial[0])
+        if factor and e == -factor * remainder:
+            return atom.numerator, divisor
+        if factor and e == factor * (remainder - divisor + 1):
+            return atom.numerator + 1, divisor
+    return None
 
 
 def primitive_part(e: DimSize, positive: Callable[[DimSize], bool]) -> DimSize:

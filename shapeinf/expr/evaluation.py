@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from shapeinf.errors import DivisionByZeroError
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dimension, DimSize, Scope
 from shapeinf.expr.extremum import maximum, maximum_under
@@ -62,8 +63,11 @@ class Substitution:
         return False
 
     def floor(self, numerator: DimSize, denominator: DimSize) -> DimSize:
-        """The floor of a quotient of rebuilt dims."""
-        return numerator // denominator
+        """The floor of a quotient of rebuilt dims. Raises DivisionByZeroError."""
+        try:
+            return numerator // denominator
+        except ZeroDivisionError:
+            raise DivisionByZeroError(f"a size is {numerator} divided by 0") from None
 
     def maximum(self, args: Sequence[DimSize]) -> DimSize:
         """The maximum of rebuilt arguments."""

@@ -20,7 +20,8 @@ class DeclaredType:
 
     `of` is the type of the elements of a sequence, an optional or a map, and of the value behind a tensor that is a
     handle; `dtype` of a map is that of its keys. `contents` are the elements of a tensor of integers, where these are
-    numbers, names or expressions as dims are; its names may be negative.
+    numbers, names or expressions as dims are; its names may be negative. `strides` are the distances in memory of
+    neighbors along each axis, in elements.
     """
 
     dtype: str | None = None
@@ -28,6 +29,7 @@ class DeclaredType:
     kind: Kind = "tensor"
     of: DeclaredType | None = None
     contents: tuple[int | str | None, ...] | None = None
+    strides: tuple[int | str | None, ...] | None = None
 
 
 @attrs.frozen

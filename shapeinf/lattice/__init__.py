@@ -2,6 +2,7 @@
 
 from shapeinf.lattice.broadcasting import broadcast, broadcast_dim, quick_broadcast
 from shapeinf.lattice.dtypes import element_bits
+from shapeinf.lattice.index_tuples import IndexTuples
 from shapeinf.lattice.joins import relax_type
 from shapeinf.lattice.mapping import drop_shape, map_dims, map_type, type_symbols
 from shapeinf.lattice.merging import merge_shape, merge_type
@@ -48,6 +49,7 @@ __all__ = [
     "Element",
     "FloatInterval",
     "HandleType",
+    "IndexTuples",
     "MapType",
     "OptionalAxes",
     "OptionalType",

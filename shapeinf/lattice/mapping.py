@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shapeinf.expr import Dimension, DimSize
+from shapeinf.lattice.index_tuples import IndexTuples
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.types import (
     BroadcastAxes,
@@ -41,6 +42,9 @@ def _map_tensor(old: TensorType, dim: MapDim, shape: MapShape) -> TensorType:
     if isinstance(old, ChosenIndices):
         size = None if old.size is None else dim(old.size)
         return old if new is old.shape and size is old.size else ChosenIndices(old.dtype, new, size)
+    if isinstance(old, IndexTuples):
+        parts = [part and (dim(part[0]), part[1]) for part in old.parts]
+        return old if new is old.shape and tuple(parts) == old.parts else IndexTuples(old.dtype, new, parts)
     if isinstance(old, HandleType):
         return _map_handle(old, new, dim, shape)
     if isinstance(old, BroadcastAxes):

@@ -128,6 +128,8 @@ class Dialect:
         """For programs that compute sizes in nodes: returns these numbers by name, for the shapes of the inputs."""
         self.may_hold_size: Callable[[Node], bool] = lambda node: False
         """For traced programs: whether a number among the arguments of a node may be a size of the traced run."""
+        self.is_check: Callable[[Node], bool] = lambda node: False
+        """For traced programs: whether a node only checks sizes, and may be of the exporter, not of the module."""
         self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._complete: set[str] = set()
         """The modules of the table that are imported."""

@@ -22,7 +22,8 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
     """The model of a message.
 
     onnx-ir has no map types, and one type for an input that is also an output: these types are stored as metadata. It
-    has no sparse tensors: they are stored as texts, and sparse initializers are constant nodes meanwhile.
+    has no sparse tensors: they are stored as texts, and sparse initializers are constant nodes meanwhile. Passes need
+    nodes in topological order, which converters to float16 do not keep: nodes are sorted, the others stay in place.
 
     Raises ModelError for what onnx-ir drops silently: training information, devices of nodes.
     """
@@ -40,6 +41,9 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
         for attribute in filter(_is_sparse, _attributes(read)):
             _pack_sparse(attribute)
     model = ir.from_proto(read)
+    model.graph.sort()
+    for function in model.functions.values():
+        function.sort()
     inputs = {value.name for value in proto.graph.input}
     changed = maps | {value.name for value in proto.graph.output if value.name in inputs}
     if changed:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import io
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.torch_export.reader import ExportedModel
 from shapeinf.graph import Graph
 from shapeinf.runtime.protocol import Buffer, Observation, Refusal, StoppedRun, WrittenOutput, refusals
-from shapeinf.runtime.torch_values import item_observations, to_tensor
+from shapeinf.runtime.torch_graphs import GraphRuns, observed_names
+from shapeinf.runtime.torch_values import to_tensor
 
 _JSON_ALONE = "the JSON of a program has no weights: pass the file that torch.export.save writes, or the program itself"
 _NO_WEIGHTS = (
@@ -68,8 +69,8 @@ class TorchProgram:
         return load_pt2(file).exported_programs[name]
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of all nodes outside of bodies."""
-        return frozenset(name for node in self.graph.nodes for name in node.outputs if name)
+        """The outputs of all nodes, also of those inside bodies."""
+        return frozenset(observed_names(self.graph))
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
         """Arrays as tensors."""
@@ -85,23 +86,18 @@ class TorchProgram:
     def _run(self, feeds: Mapping[str, Any]) -> dict[str, Observation]:
         """Run the graph of the program, and return the types of all values of our graph."""
         torch, program = self.package, self.program()
-        calls = [node for node in program.graph.nodes if _is_call(node)]
-        if len(calls) != len(self.graph.nodes):
-            raise Refusal(f"torch's graph has {len(calls)} nodes, and that of the file {len(self.graph.nodes)}")
-        outputs = {call: node.outputs for call, node in zip(calls, self.graph.nodes, strict=True)}
-        observed: dict[str, Observation] = {}
         start = time.monotonic()
 
-        def record(call: Any, result: Any) -> None:
-            if call in outputs:
-                observed.update(_observe(torch, outputs[call], result))
+        def check() -> None:
             if self.timeout and time.monotonic() - start > self.timeout:
                 raise StoppedRun(self.timeout)
 
+        runs = GraphRuns(torch, check)
         with refusals(), torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _interpreter(torch, program.graph_module, record).run(*self._inputs(feeds))
-        return observed
+            runs.run(program.graph_module, self.graph, list(self._inputs(feeds)))
+        runs.add_missing(self.graph)
+        return runs.observed
 
     def _inputs(self, feeds: Mapping[str, Any]) -> Iterator[Any]:
         """The inputs of the graph in order; copies, since nodes may write to them."""
@@ -130,30 +126,5 @@ class TorchProgram:
         raise Refusal("torch writes no outputs into buffers")
 
 
-def _is_call(node: Any) -> bool:
-    """Whether a node of torch's graph is one of the file, which has no nodes for the items of results."""
-    return node.op == "call_function" and getattr(node.target, "__name__", "") != "getitem"
-
-
 def _copy(value: Any) -> Any:
     return value.detach().clone() if hasattr(value, "detach") else value
-
-
-def _observe(torch: Any, names: Sequence[str], result: Any) -> Iterator[tuple[str, Observation]]:
-    """The types of the outputs of a node, the items of lists in order."""
-    types = item_observations(torch, result)
-    if len(types) != len(names):
-        types = [f"torch returns {len(types)} values, the file has {len(names)} outputs"] * len(names)
-    return ((name, type_) for name, type_ in zip(names, types, strict=True) if name)
-
-
-def _interpreter(torch: Any, module: Any, record: Callable[[Any, Any], None]) -> Any:
-    """What runs a graph of torch; `record` is called with each node and its result."""
-
-    class Interpreter(torch.fx.Interpreter):  # type: ignore[misc]
-        def run_node(self, n: Any) -> Any:
-            result = super().run_node(n)
-            record(n, result)
-            return result
-
-    return Interpreter(module)

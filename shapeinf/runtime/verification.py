@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 
 from shapeinf.api import as_graph
+from shapeinf.engine.body_tensors import body_producers
 from shapeinf.engine.diagnostics import certain_violations
-from shapeinf.engine.tensor_info import item_infos
+from shapeinf.engine.tensor_info import TensorInfo, item_infos
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
@@ -126,7 +127,7 @@ class _RunVerifier:
     def _observe(self) -> None:
         """Run with all tensors as outputs and record their types; inputs that the runtime refuses get other values."""
         exposed = self.model.tensor_names()
-        named = dict.fromkeys([*self.producers, *self.bound.graph.outputs])  # an output may be an input
+        named = dict.fromkeys([*self.producers, *self.bound.graph.outputs, *self.bound.body_tensors])
         groups = list(self._groups([name for name in named if name in exposed]))
         feeds = self.runs.feeds(self.sizes)
         self.values, (self.feeds, observed) = run_feeds(feeds, lambda arrays: self._run_exposed(groups, arrays))
@@ -152,7 +153,7 @@ class _RunVerifier:
         group: list[str] = []
         total = 0
         for name in names:
-            size = max_bytes(self.bound, name) or 0
+            size = max_bytes(self.bound, name) or 0 if name in self.bound.tensors else 0
             if group and total + size > MAX_HELD:
                 yield group
                 group, total = [], 0
@@ -179,22 +180,31 @@ class _RunVerifier:
             mismatches += [m for m in _false_violations(result, by) if m.node not in self.not_run]
             inferred = self._inferred_types(result)
             for name, observed in self.observed.items():
-                verdict, text = _judge(inferred, name, observed)
+                info = _find_info(result, name)
+                if info is None:
+                    continue  # of a body that this inference shows not to run
+                verdict, text = _judge(inferred, name, info, observed)
                 if by == "bound":
                     counts[verdict] += 1
                 if verdict == "wrong":
-                    node = self.producers.get(name)
-                    expected = inferred.describe(result.tensors[name])
-                    at = (node.name, node.op) if node is not None else ("", "")
-                    mismatches.append(Mismatch(name, *at, expected, text, by))
+                    mismatches.append(Mismatch(name, *self._producer(name), inferred.describe(info), text, by))
         return mismatches + self.outputs.mismatches, counts
+
+    def _producer(self, name: str) -> tuple[str, str]:
+        """The name and the operator of the node of a value; empty for an input."""
+        node = self.producers.get(name)
+        if node is not None:
+            return node.name, node.op
+        inner = body_producers(self.bound.engine.inference).get(name)
+        return (inner.node, inner.op) if inner is not None else ("", "")
 
     def _inferred_types(self, result: Result) -> InferredTypes:
         """An inference, with the sizes of its symbols in this run."""
         named = {name: size for name, size in self.sizes.sizes.items() if result.engine.scope.has(name)}
         inferred = InferredTypes(result, self.sizes.shapes, named)
         tensors = [(name, type_) for name, type_ in self.observed.items() if isinstance(type_, ObservedType)]
-        inferred.learn((name, type_) for name, type_ in tensors if result.tensors[name].kind == "tensor")
+        outer = ((name, type_) for name, type_ in tensors if name in result.tensors)
+        inferred.learn((name, type_) for name, type_ in outer if result.tensors[name].kind == "tensor")
         return inferred
 
     def _bind_outputs(self) -> None:
@@ -232,9 +242,15 @@ def _item_types(value: Any) -> Iterator[ObservedType | None]:
         yield None
 
 
-def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[ObservedType | None]) -> tuple[str, str]:
+def _find_info(result: Result, name: str) -> TensorInfo | None:
+    """The type of a value, also of one inside a body."""
+    return result.tensors.get(name) or result.body_tensors.get(name)
+
+
+def _judge(
+    inferred: InferredTypes, name: str, info: TensorInfo, observed: ObservedType | list[ObservedType | None]
+) -> tuple[str, str]:
     """The verdict on one value, and its observed type as text."""
-    info = inferred.result.tensors[name]
     if isinstance(observed, ObservedType):
         if info.kind != "tensor":
             return "wrong", str(observed)
@@ -242,7 +258,7 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
     text = "[" + ", ".join(str(item) if item is not None else "no tensor" for item in observed[:4]) + "]"
     if info.kind == "tensor":
         return ("unknown" if info.dtype is None and info.shape.dims is None else "wrong"), text
-    items = item_infos(inferred.result.engine.inference, name)
+    items = item_infos(inferred.result.engine.inference, name) if name in inferred.result.tensors else None
     if items is not None and len(items) != len(observed):
         return "wrong", text
     if items is not None:

@@ -78,8 +78,8 @@ class PeriodicSet:
 def solve_periodic(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, budget: Budget) -> PeriodicSet | None:
     """The values of a symbol within its bounds for which a clause of each group holds.
 
-    All dims of the clauses must be functions of this symbol alone. None where they are not quasi-affine in an unbounded
-    range, and past the limit of steps.
+    None where a dim has another symbol, where they are not quasi-affine in an unbounded range, and past the limit of
+    steps.
 
     >>> from shapeinf.expr import Scope
     >>> h = Scope().symbol("H")
@@ -91,6 +91,8 @@ def solve_periodic(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, b
     if low == -inf or low > high:
         return None if low == -inf else PeriodicSet(int(low), 1, ((),))
     dims = [c.expression for group in groups for c in group if isinstance(c.expression, Dimension)]
+    if any(other != symbol for d in dims for other in d.symbols()):
+        return None
     period, count = lcm(*map(find_period, dims)), high - low + 1
     if count != inf and (not period or count < period):
         period = int(count)  # each class has one integer, where any function can be evaluated

@@ -45,7 +45,13 @@ class Shift:
         return shifted
 
     def upper(self, d: DimSize) -> Bound:
-        """An upper bound of a dim: positive terms at their maximum, negative ones at 0."""
+        """An upper bound of a dim: positive terms at their maximum, negative ones at 0; inf past the largest float."""
+        try:
+            return self._sum_of_maxima(d)
+        except OverflowError:
+            return inf
+
+    def _sum_of_maxima(self, d: DimSize) -> Bound:
         total: Bound = 0
         for (monomial, sign), coefficient in self.dim(d).items():
             if sign < 0:

@@ -400,3 +400,9 @@ def test_an_order_of_sizes_that_nothing_states_is_no_diagnostic(dims) -> None:
     assert [d for d in run_check(mask_model(), dims=dims) if d.fails] == []
     bounded = {**(dims or {}), "total": (1, 2), "past": (3, 64)}
     assert any(d.fails for d in run_check(mask_model(), dims=bounded))
+
+
+def test_what_the_reader_warns_of_needs_no_repair():
+    """The only failure is one of the file, and of no node."""
+    document = b"version 1.0; extension KHR_of_tomorrow; graph g(x) -> (y) { x = external(shape=[2, 3]); y = relu(x); }"
+    assert [diagnostic.code for diagnostic in check(infer_shapes(document))] == ["N206"]

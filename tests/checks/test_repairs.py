@@ -134,3 +134,17 @@ def test_a_name_that_the_length_of_an_index_bounds_is_reported() -> None:
     assert (diagnostic.code, diagnostic.subject) == ("C101", "make_y")
     assert "can only be 2 or 1" in diagnostic.message
     assert run_check(index_model(), dims={"length": (1, 2)}) == []
+
+
+def test_two_names_of_two_caches_are_no_reason_to_change_a_node() -> None:
+    """Any size upstream that has one of the names could have the other: only the names are reported."""
+    nodes = [
+        node("Concat", "past_key k", "keys", axis=2),
+        node("Concat", "past_value v", "values", axis=2),
+        node("Transpose", "keys", "turned", perm=[0, 1, 3, 2]),
+        node("MatMul", "k turned", "scores"),
+        node("MatMul", "scores values", "y"),
+    ]
+    tokens = {"k": ["b", 3, "s", 4], "v": ["b", 3, "s", 4]}
+    proto = model(nodes, {**tokens, "past_key": ["b", 3, "past", 4], "past_value": ["b", 3, "cached", 4]}, {"y": None})
+    assert [(f.code, f.node) for f in run_check(proto)] == [("C102", "make_y")]

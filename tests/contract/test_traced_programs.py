@@ -72,6 +72,36 @@ def test_a_number_that_a_size_was(rows: int, runs: bool | None) -> None:
     assert verdict({"x": tensor(10)}, nodes, "y", {"x": [rows]}, ["L['x'].size()[0] == 10"]) is runs
 
 
+ROWS = {"x": tensor(symbol("s1"), 4), "i": tensor(symbol("s1"), dtype=5)}
+"""`x[torch.arange(x.shape[0]), i]`, for which torch writes the length of `i`."""
+PICK = [
+    size("i", 0, "n"),
+    node("torch.ops.aten.arange.default", {"end": number("n")}, "r"),
+    node("torch.ops.aten.index.Tensor", {"self": "x", "indices": {"as_tensors": [{"name": "r"}, {"name": "i"}]}}, "y"),
+]
+
+
+@pytest.mark.parametrize(("rows", "length", "runs"), [(3, 3, True), (3, 2, None), (3, 1, True)])
+def test_a_run_with_one_size_for_another_is_no_run_of_the_module(rows: int, length: int, runs: bool | None) -> None:
+    """The program runs for every length of `i`, and the module only for that of `x`, and for 1."""
+    guards = ["L['i'].size()[0] == L['x'].size()[0]"]
+    picked = infer(ROWS, PICK, "y", {"x": [rows, 4], "i": [length]}, guards)
+    contents = [d.message for d in picked.diagnostics if d.severity == "error"]
+    assert (picked.contract.check().verdict, contents) == (runs, [])
+
+
+@pytest.mark.parametrize(("rows", "runs"), [(4, True), (1, None)])
+def test_a_check_of_the_exporter_is_none_of_the_module(rows: int, runs: bool | None) -> None:
+    """Torch concludes from `x.shape[0] >= 3` that each branch, `x[:2]` and `x[:3]`, has at least 2 rows."""
+    nodes = [
+        node("torch.ops.aten.slice.Tensor", {"self": "x", "dim": 0, "start": 0, "end": 2}, "y"),
+        size("y", 0, "u"),
+        node("_operator.ge", {"a": number("u"), "b": 2}, {"as_sym_bool": {"as_name": "c"}}),
+        node("torch.ops.aten._assert_scalar.default", {"self": {"as_sym_bool": {"as_name": "c"}}, "assert_msg": None}),
+    ]
+    assert verdict({"x": tensor(symbol("s1"))}, nodes, "y", {"x": [rows]}, ["L['x'].size()[0] >= 3"]) is runs
+
+
 def test_a_failure_without_numbers_is_one_of_the_module() -> None:
     nodes = [node("torch.ops.aten.add.Tensor", {"self": "x", "other": "w"}, "y")]
     tensors = {"x": tensor(10), "w": tensor(10)}

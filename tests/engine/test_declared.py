@@ -130,6 +130,24 @@ def test_a_declared_expression_is_an_expression():
     assert shapes(result, "y") == ["float32[11, 2]"]
 
 
+@pytest.mark.parametrize("text", ["20*N//M", "floor(20*N/M)", "N % M"])
+def test_a_declared_quotient_by_0_is_no_size(text):
+    """An exported decoder divides by its batch, of which an inference at 0 is one step of a search for legal sizes."""
+    result = infer_shapes(model([relu()], ["N", 2], [("y", [text, 2])], w=["M"]))
+    assert list(result.contract.solve("M", range(3))) == [0, 1, 2]
+    unknown = infer_shapes(model([custom()], ["N", 2], [("y", [text, 2])], w=["M"]), bind={"M": 0}, min_dim=0)
+    first, second = unknown.tensors["y"].shape
+    assert (first.is_anonymous, second) == (True, 2)
+
+
+def test_an_input_of_a_quotient_by_0_is_illegal():
+    contract = infer_shapes(model([relu("y", "z")], ["N", 2], [], w=["M"], z=["N//M"])).contract
+    assert list(contract.solve("M", range(3))) == [1, 2]
+    assert contract.check(N=3, M=0).reasons == ("a size is 3 divided by 0",)
+    with pytest.raises(ShapeError, match="a size is N divided by 0"):
+        infer_shapes(model([relu("y", "z")], ["N", 2], [], w=["M"], z=["N//M"]), bind={"M": 0}, min_dim=0)
+
+
 def test_names_that_onnx_generates_are_ignored():
     """`unk__0` of one run of onnx is not `unk__0` of another."""
     nodes = [custom("a"), custom("b"), helper.make_node("Add", ["a", "b"], ["y"])]

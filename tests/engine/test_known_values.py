@@ -13,7 +13,7 @@ from shapeinf import Result, infer_shapes
 from shapeinf.engine.tensor_info import MAX_VALUE, TensorInfo
 from shapeinf.expr import Dimension
 from shapeinf.expr.evaluation import evaluate
-from shapeinf.lattice import BoundedTensor, BroadcastAxes, ChosenIndices, PartialTensor, Progression, Shape
+from shapeinf.lattice import BoundedTensor, BroadcastAxes, ChosenIndices, IndexTuples, PartialTensor, Progression, Shape
 from shapeinf.lattice.contents import format_contents, nest_elements
 from tests.differential.ort import session_of
 
@@ -131,6 +131,7 @@ def test_an_empty_array_of_many_rows_is_one_value() -> None:
         BoundedTensor("int64", Shape((5000,)), 0, 511),
         BroadcastAxes("int64", Shape((2,)), (3, 1), (1, None)),
         ChosenIndices("int64", Shape((10,)), 40),
+        IndexTuples("int64", Shape((4, 9, 2)), [(0, (1, 0)), None]),
         Progression("int64", Shape((1, 4)), 3, (0, 2)),
     ],
 )

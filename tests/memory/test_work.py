@@ -88,3 +88,13 @@ def test_totals_of_many_dims_end():
     inputs = f"float[{', '.join(names)}] x"
     text = f"g ({inputs}) => (float[] y) {{ a = Relu(x)  y = Transpose(a) }}"
     assert len(infer_shapes(parsed(text)).memory().peak.terms) == 1
+
+
+def test_sizes_past_the_largest_float_have_no_bound():
+    """`N * 2**1200` bytes, with no upper bound of N."""
+    shape = ", ".join(["1099511627776"] * 30)
+    text = f"g (float[n, 4] x) => (float[] y) <int64[30] s = {{{shape}}}, int64[32] t = {{{shape}, 1, 1}}> " + (
+        "{ a = Expand(x, t)  y = Add(a, a) }"
+    )
+    bound = infer_shapes(parsed(text)).memory().peak.over({})
+    assert (bound.value, bound.unbounded) == (None, ("n",))

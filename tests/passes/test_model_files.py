@@ -323,6 +323,32 @@ def test_values_of_constants_in_other_files(model: Path, tmp_path: Path) -> None
     assert read_model(tmp_path / "same.onnx").graph.node(0).op_type == "Constant"
 
 
+UNSORTED = """<ir_version: 8, opset_import: ["": 17]> g (bool c, float[n, 4] x) => (float[n, 4] y) {
+    y = If(c) <then_branch = t () => (float[n, 4] a) { b = Abs(late) i = Identity(b) a = Relu(i) },
+               else_branch = e () => (float[n, 4] a) { a = Identity(late) }>
+    late = Sqrt(first)
+    first = Identity(x)
+}"""
+
+
+def test_nodes_in_any_order_are_cleaned() -> None:
+    """onnxruntime sorts the nodes of a graph; the checker of onnx, which accepts the result, does not."""
+    before = onnx.parser.parse_model(UNSORTED)
+    after = clean(before).to_proto()
+    onnx.checker.check_model(after)
+    assert [node.op_type for node in after.graph.node] == ["Sqrt", "If"]
+    feeds = {"c": np.array(True), "x": np.random.default_rng(0).random((3, 4), np.float32)}
+    runtime = pytest.importorskip("onnxruntime")
+    real, expected = (runtime.InferenceSession(m.SerializeToString()).run(None, feeds) for m in (after, before))
+    np.testing.assert_array_equal(real[0], expected[0])
+
+
+def test_a_cycle_is_an_error() -> None:
+    cycle = "g (float[n] x) => (float[n] y) { y = Add(x, z) z = Relu(y) }"
+    with pytest.raises(ModelError, match="cycle"):
+        clean(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {cycle}'))
+
+
 def reads_missing_values(in_body: bool) -> bytes:
     """A model with a node, or a body with a node, that reads a value which does not exist; its name rings a bell."""
     node = helper.make_node("Identity", ["missing\a"], ["y"])

@@ -125,6 +125,13 @@ def test_an_interval_is_that_of_isl(drawn: list[list[tuple[Drawn, bool]]], bound
         assert solution_interval(store, a, constraint) in ((theirs,) if ours is None else (ours.interval,))
 
 
+def test_a_dim_of_another_symbol_is_undecided() -> None:
+    """Such as the symbol that stands for an expression past a limit of sizes."""
+    scope = Scope()
+    a, other = scope.symbol("a"), scope.fresh("capped", 0, None)
+    assert solve_periodic([(Clause(a % 2 + other, True),)], a, (0, inf), Budget()) is None
+
+
 # -- several symbols: against all points of a box ----------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ import attrs
 
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.lattice.dtypes import EXPORTED_NAMES
+from shapeinf.texts import shorten_text
 
 MAJOR = 8
 """The major version of the schema that torch has written since 2.5."""
@@ -29,8 +30,13 @@ Json = Mapping[str, Any]
 
 _FRAME = re.compile(r'File "([^"\n]*)", line (\d+)')
 
+MAX_PATH = 48
+"""The most characters of the path of a module in messages."""
+
 _OF_TORCH = re.compile(r"(?:^|[/\\])torch[/\\]")
 """The paths of torch's own modules."""
+_EXPORTER = re.compile(r"torch[/\\](?:fx|export|_export|_dynamo)[/\\]")
+"""The modules that add nodes of their own, such as checks, which no line of a source has."""
 
 
 class MalformedError(ValueError):
@@ -38,10 +44,14 @@ class MalformedError(ValueError):
 
 
 class Tensor(NamedTuple):
-    """The declared element type and sizes of a tensor: numbers and texts of expressions."""
+    """The declared element type, sizes and strides of a tensor: numbers and texts of expressions.
+
+    Files without strides have none for any axis.
+    """
 
     dtype: str | None
     sizes: tuple[int | str, ...]
+    strides: tuple[int | str, ...]
 
 
 class Argument(NamedTuple):
@@ -199,7 +209,12 @@ def tensor_of(value: object) -> Tensor:
     sizes = listed(meta.get("sizes", ()), "sizes")
     if len(sizes) > MAX_RANK:
         raise MalformedError(f"a tensor has more than {MAX_RANK} axes")
-    return Tensor(dtype_of(meta.get("dtype", 0)), tuple(map(size_of, sizes)))
+    strides = listed(meta.get("strides", ()), "strides")
+    return Tensor(
+        dtype_of(meta.get("dtype", 0)),
+        tuple(map(size_of, sizes)),
+        tuple([symbolic(stride, "a stride") for stride in strides]) if len(strides) == len(sizes) else (),
+    )
 
 
 def size_of(value: object) -> int | str:
@@ -250,19 +265,43 @@ def arguments_of(node: Json) -> Iterator[Argument]:
         )
 
 
-def source_line(node: Json) -> str:
-    """The file and line of the user's source that a node comes from, such as `models.py:38`; empty where unknown.
+def source_of(node: Json) -> str:
+    """Where a node comes from, such as `models.py:38 (layers.0.attn)`; empty where unknown.
 
-    The innermost line outside of torch, else the innermost one that is no generated code.
+    The line of the user's source is the innermost one outside of torch, else the innermost one that is no generated
+    code, such as `torch/nn/modules/rnn.py:1440`. The module is the innermost one that ran; the outermost one has no
+    path.
     """
     metadata = node.get("metadata")
-    trace = metadata.get("stack_trace") if isinstance(metadata, dict) else None
-    return _innermost_line(trace) if isinstance(trace, str) else ""
+    if not isinstance(metadata, dict):
+        return ""
+    trace, stack = metadata.get("stack_trace"), metadata.get("nn_module_stack")
+    line = _innermost_line(trace) if isinstance(trace, str) else ""
+    module = _innermost_module(stack) if isinstance(stack, str) else ""
+    if not module:
+        return line
+    return f"{line} ({module})" if line else f"module {module}"
+
+
+@lru_cache(maxsize=1024)
+def _innermost_module(stack: str) -> str:
+    """The path of the last module of a stack `key,path,class;...`; empty for any other text.
+
+    >>> _innermost_module("L__self__,,models.Net;L__self___layers_0,layers.0,models.Block")
+    'layers.0'
+    """
+    parts = stack.rpartition(";")[2].split(",")
+    return shorten_text(parts[1], MAX_PATH) if len(parts) == 3 else ""
 
 
 @lru_cache(maxsize=1024)
 def _innermost_line(trace: str) -> str:
-    """The line of `source_line` in a stack trace; the nodes of one line of a source have equal traces."""
+    """The line of `source_of` in a stack trace; the nodes of one line of a source have equal traces."""
     frames = [(path, line) for path, line in _FRAME.findall(trace) if path[:1] != "<"]
-    own = [frame for frame in frames if not _OF_TORCH.search(frame[0])] or frames
-    return ":".join(own[-1]) if own else ""
+    own = [frame for frame in frames if not _OF_TORCH.search(frame[0])]
+    if own or not frames:
+        return ":".join(own[-1]) if own else ""
+    path, line = frames[-1]
+    *_, start = _OF_TORCH.finditer(path)
+    inside = path[start.start() :].lstrip("/\\")
+    return "" if _EXPORTER.match(inside) else f"{inside}:{line}"

@@ -201,7 +201,7 @@ class _Builder:
         outputs = values.add_outputs(record)
         name = record.get("name") or next(filter(None, outputs), "") or f"{op}.{len(nodes)}"
         nodes.append(Node(self._kind(op, attributes), tuple(inputs), outputs, document.text(name, "name")))
-        location = document.source_line(record)
+        location = document.source_of(record)
         if location:
             graph.locations[name] = location
 
@@ -222,10 +222,14 @@ class _Builder:
         for name, meta in document.mapping(data.get("tensor_values", {}), "tensor_values").items():
             if name not in graph.constants and name in values.names:
                 tensor = document.tensor_of(meta)
-                graph.declared[name] = DeclaredType(tensor.dtype, tuple(map(self._size, tensor.sizes)))
+                graph.declared[name] = DeclaredType(
+                    tensor.dtype,
+                    tuple(map(self._size, tensor.sizes)),
+                    strides=tuple(map(self._size, tensor.strides)) if tensor.strides else None,
+                )
 
     def _size(self, size: int | str) -> int | str | None:
-        """A declared size; None for an expression that shapeinf cannot express."""
+        """A declared size or stride; None for an expression that shapeinf cannot express."""
         if isinstance(size, int):
             return size
         try:
@@ -238,7 +242,7 @@ def _label(record: object, number: int) -> str:
     """A node in messages, with its line in the user's source."""
     if not isinstance(record, dict):
         return f"node {number}"
-    line = document.source_line(record)
+    line = document.source_of(record)
     name = record.get("name") or f"node {number}"
     return f"{name} at {line}" if line else str(name)
 

@@ -21,9 +21,9 @@ def symbol(name: str) -> str:
     return f"Symbol({name!r}, positive=True, integer=True)"
 
 
-def tensor(*sizes: int | str, dtype: int = 7) -> Json:
+def tensor(*sizes: int | str, dtype: int = 7, strides: Sequence[int | str] = ()) -> Json:
     """The declaration of a tensor."""
-    return {"dtype": dtype, "sizes": [size(s) for s in sizes], "strides": [], "layout": 7}
+    return {"dtype": dtype, "sizes": [size(s) for s in sizes], "strides": [size(s) for s in strides], "layout": 7}
 
 
 def argument(value: Any) -> Json:

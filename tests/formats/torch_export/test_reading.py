@@ -142,6 +142,18 @@ def test_sizes_at_which_a_program_divides_0_by_0_are_not_decided() -> None:
     assert [contract.check(x_0=size).verdict for size in (4, 9)] == [None, True]
 
 
+def test_a_declared_size_that_divides_by_0_is_unknown() -> None:
+    quotient = f"FloorDiv({symbol('s0')}, Integer(4))"
+    top = graph(
+        ["x"],
+        [node("torch.ops.aten.nonzero.default", {"self": "x"}, "y")],
+        ["y"],
+        tensors={"x": tensor(symbol("s0")), "y": tensor(f"FloorDiv({symbol('s0')}, {quotient})", 1)},
+    )
+    contract = infer_shapes(json.dumps(program(top)).encode()).contract
+    assert [contract.check(x_0=size).verdict for size in (3, 4)] == [True, True]
+
+
 def test_messages_have_the_line_of_the_source() -> None:
     data = flattening()
     data["graph_module"]["graph"]["nodes"][1] = node(
@@ -151,6 +163,77 @@ def test_messages_have_the_line_of_the_source() -> None:
     assert (error.code, error.location, error.op) == ("S101", "models.py:8", "aten.view.default")
     explained = infer_shapes(TEXT).explain("y", 0)
     assert "models.py:8" in str(explained)
+
+
+LINES = [
+    ('File "/home/me/models.py", line 3, in f\nFile "/lib/torch/nn/modules/rnn.py", line 9, in forward', "models.py:3"),
+    ('File "/lib/site-packages/torch/nn/modules/rnn.py", line 9, in forward', "torch/nn/modules/rnn.py:9"),
+    ('File "/lib/site-packages/torch/fx/passes/runtime_assert.py", line 24, in insert', ""),
+    ("no trace", ""),
+]
+"""Stack traces, and the end of what a message has of each: a line of the user, of a layer of torch, or none."""
+
+
+@pytest.mark.parametrize(("trace", "location"), LINES)
+def test_messages_have_no_line_of_the_exporter(trace: str, location: str) -> None:
+    data = flattening()
+    view = node("torch.ops.aten.view.default", {"self": "x", "size": [5, 5]}, "y", line=8)
+    view["metadata"]["stack_trace"] = trace
+    data["graph_module"]["graph"]["nodes"][1] = view
+    (error,) = infer_shapes(json.dumps(data).encode(), bind={"x_0": 1}).diagnostics
+    assert error.location.endswith(location) and bool(error.location) is bool(location)
+
+
+@pytest.mark.parametrize(("name", "size"), [("trunc", 22), ("floor", 22), ("ceil", 23)])
+@pytest.mark.parametrize("parameter", ["x", "a"])
+def test_python_rounds_sizes(name: str, size: int, parameter: str) -> None:
+    """Torch writes the parameter of Python, `math.trunc(x)`."""
+    top = graph(
+        ["x"],
+        [
+            node("torch.ops.aten.sym_size.int", {"self": "x", "dim": 0}, number("n")),
+            node("torch.sym_float", {"a": number("n")}, {"as_sym_float": {"as_name": "f"}}),
+            node(
+                "_operator.mul", {"a": {"as_sym_float": {"as_name": "f"}}, "b": 2.5}, {"as_sym_float": {"as_name": "g"}}
+            ),
+            node(f"math.{name}", {parameter: {"as_sym_float": {"as_name": "g"}}}, number("m")),
+            node("torch.ops.aten.zeros.default", {"size": {"as_sym_ints": [{"as_name": "m"}]}}, "y"),
+        ],
+        ["y"],
+        tensors={"x": tensor(symbol("s0"))},
+    )
+    result = infer_shapes(json.dumps(program(top)).encode(), inputs={"x": [9]})
+    assert str(result.tensors["y"]) == f"float32[{size}]" and not result.diagnostics
+
+
+STACK = "L__self__,,models.Net;1399,layers.0,models.Block;{key},{path},torch.nn.modules.linear.Linear"
+MODULES = [
+    (STACK.format(key="L__self___layers_0_attn", path="layers.0.attn"), "models.py:8 (layers.0.attn)"),
+    ("L__self__,,models.Net", "models.py:8"),
+    ("", "models.py:8"),
+    ("not a stack", "models.py:8"),
+    (STACK.format(key="1", path="x" * 500), f"models.py:8 ({'x' * 22}...{'x' * 23})"),
+    (STACK.format(key="1", path="a\x1b[31m"), "models.py:8 (a\\x1b[31m)"),
+    (3, "models.py:8"),
+]
+"""The stacks of modules in the metadata of a node, as torch 2.13 writes them, and what a message has of each."""
+
+
+@pytest.mark.parametrize(("stack", "location"), MODULES)
+def test_messages_have_the_path_of_the_module(stack: object, location: str) -> None:
+    data = flattening()
+    view = node("torch.ops.aten.view.default", {"self": "x", "size": [5, 5]}, "y", line=8)
+    view["metadata"]["nn_module_stack"] = stack
+    data["graph_module"]["graph"]["nodes"][1] = view
+    (error,) = infer_shapes(json.dumps(data).encode(), bind={"x_0": 1}).diagnostics
+    assert error.location == location
+
+
+def test_a_node_without_a_source_line_has_its_module() -> None:
+    data = flattening()
+    view = data["graph_module"]["graph"]["nodes"][1]
+    view["metadata"] = {"nn_module_stack": STACK.format(key="1", path="layers.0")}
+    assert "y at module layers.0" in str(infer_shapes(json.dumps(data).encode()).explain("y", 0))
 
 
 def test_declarations_are_checked() -> None:
