@@ -17,6 +17,8 @@ from .tf_calls import EXAMPLES
 
 RULES = [op_def for name in {*names(), *WEB} if (op_def := tf.lookup("", name, 0)).rule is not None]
 REQUIRED = inspect.Parameter.empty
+UNSTATED = {("Ones", "T"), ("Zeros", "T")}
+"""Types that graphs for the web need not state."""
 SHARED = {("_If", "output_shapes")}
 """Attributes of a shared rule that this operator does not have."""
 
@@ -30,7 +32,7 @@ def declared_attributes(rule):
 def attribute_problems(op_def):
     for name, default in declared_attributes(op_def.rule).items():
         defined = op_def.attributes.get(name)
-        if defined is None and (op_def.name, name) in SHARED:
+        if (op_def.name, name) in UNSTATED or (defined is None and (op_def.name, name) in SHARED):
             continue
         if defined is None:
             yield f"{name} is no attribute"

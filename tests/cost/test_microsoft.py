@@ -85,7 +85,7 @@ PAIRS = [
     ),
     (
         "GemmaRotaryEmbedding",
-        "float[n, t, 4] e, float16[n, 5, t, 4] q, float16[n, 5, t, 4] qr, float16[n, 5, t, 4] k, float16[n, 5, t, 4] kr",
+        "float[n, t, 4] e, " + ", ".join(f"float16[n, 5, t, 4] {name}" for name in ("q", "qr", "k", "kr")),
         "y, z = com.microsoft.GemmaRotaryEmbedding(e, q, qr, k, kr)",
         "i = Constant<value_ints = [1]>() c = Cos(e) cc = Cast<to = 10>(c) cu = Unsqueeze(cc, i) s = Sin(e) "
         "sc = Cast<to = 10>(s) su = Unsqueeze(sc, i) a = Mul(q, cu) b = Mul(qr, su) y = Add(a, b) "
