@@ -280,8 +280,9 @@ onnx.cost("RotaryEmbedding", "MRotaryEmbedding", domain=MS)(layers.rotary)
 
 @onnx.cost("GemmaRotaryEmbedding", domain=MS)
 def gemma_rotary(c: CostContext) -> OpCost:
-    """Two products and a sum for each element of both outputs."""
-    return OpCost(operations=c.product(3, c.sum(c.elements(c.output(0)), c.elements(c.output(1)))))
+    """The sine and the cosine of each angle, then two products and a sum for each element of both outputs."""
+    angles, rotated = c.elements(c.input(0)), c.sum(c.elements(c.output(0)), c.elements(c.output(1)))
+    return OpCost(operations=c.sum(c.product(2, angles), c.product(3, rotated)))
 
 
 @onnx.cost("DynamicQuantizeLSTM", domain=MS)

@@ -8,14 +8,17 @@ import pytest
 from opdefs.tf import tf
 from opdefs.tf.fixed_shapes import fixed_shape, table
 from opdefs.tf.schemas import names
+from opdefs.tf.web_schemas import WEB
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 from shapeinf.ops import Call
 
 from .tf_calls import EXAMPLES
 
-RULES = [op_def for name in names() if (op_def := tf.lookup("", name, 0)).rule is not None]
+RULES = [op_def for name in {*names(), *WEB} if (op_def := tf.lookup("", name, 0)).rule is not None]
 REQUIRED = inspect.Parameter.empty
+UNSTATED = {("Ones", "T"), ("Zeros", "T")}
+"""Types that graphs for the web need not state."""
 SHARED = {("_If", "output_shapes")}
 """Attributes of a shared rule that this operator does not have."""
 
@@ -29,12 +32,14 @@ def declared_attributes(rule):
 def attribute_problems(op_def):
     for name, default in declared_attributes(op_def.rule).items():
         defined = op_def.attributes.get(name)
-        if defined is None and (op_def.name, name) in SHARED:
+        if (op_def.name, name) in UNSTATED or (defined is None and (op_def.name, name) in SHARED):
             continue
         if defined is None:
             yield f"{name} is no attribute"
             continue
         expected = defined.default if defined.has_default else REQUIRED
+        if not (defined.has_default or defined.required):
+            yield f"{name} has no default, but is not required"
         if default != expected or type(default) is not type(expected):
             yield f"{name} is {default!r} by default, not {expected!r}"
 
@@ -51,6 +56,11 @@ def input_problem(op_def):
     if required <= len(inputs) <= len(rule.params):
         return None
     return f"takes {required} to {len(rule.params)} inputs, not {len(inputs)}"
+
+
+def test_inputs_in_whose_place_the_output_may_lie_exist():
+    counts = {op_def: len(op_def.inputs) for op_def in RULES if not any(arg.repeated for arg in op_def.inputs)}
+    assert not [op_def.name for op_def, count in counts.items() if max(op_def.in_place, default=-1) >= count]
 
 
 def test_attributes_and_their_defaults():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from opdefs.rules.contents.float_formats import FLOAT32, float_format
+from opdefs.rules.contents.float_intervals import APPROXIMATIONS, approximate
 from opdefs.rules.contents.floats import FloatArithmetic
 from shapeinf.lattice import numpy_dtype
 from shapeinf.lattice.dtypes import KINDS
@@ -92,3 +93,23 @@ def test_every_number_of_a_narrow_type_rounds_to_itself(name):
         larger = numbers.max() * 1.2
         assert not np.isfinite(larger.astype(type_)) and format_.round(float(larger)) == np.inf
     assert all(format_.round(number) == number for number in numbers.tolist())
+
+
+ENDS = (-6.5, -3.0, -1.0, -0.75, 0.0, 0.5, 1.0, 2.0, 3.0, 7.0)
+
+
+@pytest.mark.parametrize("name", APPROXIMATIONS)
+def test_an_interval_of_arguments_has_their_results(name):
+    """Those of the function on float64 inside of the interval; a single argument has a result of few neighbors."""
+    function, known = np.vectorize(APPROXIMATIONS[name].function, otypes=[float]), 0
+    for low, high in [(low, high) for low in ENDS for high in ENDS if low <= high]:
+        found = approximate(FLOAT32, name, (low, high))
+        if found is None:
+            continue
+        known += 1
+        least, most = (found, found) if isinstance(found, float) else (found.low, found.high)
+        results = function(np.linspace(low, high, 33))
+        assert (least <= results + 1e-12).all() and (results - 1e-12 <= most).all(), (low, high)
+        if low == high:
+            assert most - least <= 1e-5 * max(1, abs(results[0])), low
+    assert known >= 5

@@ -164,3 +164,27 @@ def test_legal_sizes(case):
     model = CASES[case]()
     contract = infer_shapes(model).contract
     assert list(contract.solve("H", SIZES)) == runs(model), (contract, contract.solve("H", SIZES))
+
+
+@pytest.mark.parametrize("pads", [(1, -1), (-1, 1), (2, -2), (-2, 1)], ids=str)
+def test_an_axis_that_grows_needs_an_element_after_the_crop(pads):
+    for size in (1, 2, 3, 4):
+        net = Net((size,))
+        proto = net.model(net.add("Pad", "x", net.constant(pads), mode="edge"))
+        accepted = not [d for d in infer_shapes(proto).diagnostics if d.severity == "error"]
+        try:
+            session_of(proto).run(None, {"x": np.zeros(size, np.float32)})
+        except Exception as error:  # onnxruntime has no class of its own
+            assert "ONNXRuntimeError" in str(error) and not accepted, size
+        else:
+            assert accepted, size
+
+
+def test_the_heads_of_a_query_are_a_multiple_of_those_of_its_keys():
+    """By the definition of Attention."""
+    text = """<ir_version: 10, opset_import: ["" : 23]>
+        g (float[n, h, s, 8] q, float[n, g, t, 8] k, float[n, g, t, 8] v) => (y) { y = Attention(q, k, v) }"""
+    contract = infer_shapes(onnx.parser.parse_model(text)).contract
+    for h, g in [(h, g) for h in range(1, 9) for g in range(1, 9)]:
+        sizes = {"n": 1, "h": h, "s": 3, "t": 4, "g": g}
+        assert all(p.holds(sizes) for p in contract.preconditions) == (h % g == 0), (h, g)

@@ -75,6 +75,10 @@ SHAPES = [
     (["Tensor.index i 1 1 x out expr=[[True,False]]"], ["(2,3)f32"], "float32[1, 3]"),
     (["torch.masked_select m 2 1 x y out"], ["(2,3)f32", "(2,3)bool"], "float32[≤ 6]"),
     (["torch.squeeze s 1 1 x out dim=(0,-2)"], ["(1,2,1,1)f32"], "float32[2, 1]"),
+    *(
+        ([f"prim::Constant k 0 1 d value={code}", "aten::prod o 2 1 x d out"], ["(2,3)bool"], f"{dtype}[]")
+        for code, dtype in {0: "uint8", 1: "int8", 4: "int64", 5: "float16", 6: "float32", 7: "float64"}.items()
+    ),
 ]
 
 
@@ -157,6 +161,24 @@ def test_an_argument_that_is_not_known(line, expected):
         assert sizes == expected.strip("[]").split(", ")
 
 
+COMPUTED = [
+    ("torch.fft.rfft", "n=None norm=None $dim=y"),
+    ("torch.fft.rfft", "dim=-1 norm=None $n=y"),
+    *(
+        (f"torch.fft.rfft{suffix}", f"{rest} norm=None")
+        for suffix in "2n"
+        for rest in ("s=None $dim=y", "dim=None $s=y")
+    ),
+]
+
+
+@pytest.mark.parametrize(("op", "parameters"), COMPUTED)
+def test_an_axis_or_size_that_is_computed_is_not_the_default(op, parameters):
+    lines = ["pnnx.Input unknown 0 1 y", f"{op} o 2 1 x y out $input=x {parameters}"]
+    result = infer_shapes(network(lines, ["(4,6,8)f32"]))
+    assert result.tensors["out"].shape.dims is None
+
+
 ERRORS = [
     (
         "torch.cat o 2 1 x y out dim=0",
@@ -199,6 +221,8 @@ CONDITIONS = [
     ("torch.unbind o 1 2 x out b dim=0", 2, [2], [1, 3]),
     ("Tensor.select o 1 1 x out dim=0 index=-3", 4, [3, 4], [2]),
     ("torch.narrow o 1 1 x out dim=0 start=2 length=3", 8, [5, 9], [4]),
+    ("torch.split o 1 3 x out b c dim=0 split_size_or_sections=(2,1,3)", 6, [6], [5, 7]),
+    ("torch.tensor_split o 1 3 x out b c dim=0 sections=3", 7, [1, 2, 7], []),
 ]
 
 
@@ -208,3 +232,5 @@ def test_the_sizes_that_a_network_accepts(line, traced, legal, illegal):
     contract = infer_shapes(text, inputs={"x": ["n", 2]}, declared="ignore").contract
     verdicts = {n: contract.check(n=n).verdict for n in (*legal, *illegal)}
     assert verdicts == dict.fromkeys(legal, True) | dict.fromkeys(illegal, False)
+    stated = {n: all(p.holds({"n": n}) for p in contract.preconditions) for n in verdicts}  # `check` infers again
+    assert stated == verdicts

@@ -90,3 +90,54 @@ def test_what_is_computed_from_an_unknown_integer_stays_comparable(op, operand, 
     (total,) = run(store, "AddV2", rest, unknown, T="int32")
     assert total.elements == (40,)
     assert store.bounds(unknown.elements[0])[0] < 0
+
+
+UNARY = {
+    "Abs": np.abs,
+    "Sign": np.sign,
+    "Neg": np.negative,
+    "Square": np.square,
+    "Relu": lambda x: np.maximum(x, 0),
+    "Relu6": lambda x: np.clip(x, 0, 6),
+}
+
+
+@pytest.mark.parametrize("op", UNARY)
+def test_a_function_of_a_symbolic_integer(op):
+    store = ShapeStore()
+    (n,) = symbols(store, ["n"])
+    (result,) = run(store, op, PartialTensor("int32", Shape(()), [n - 5]), T="int32")
+    for size in (1, 4, 5, 6, 10, 11, 12, 40):
+        assert evaluate(result.elements[0], {"n": size}) == UNARY[op](size - 5)
+
+
+@pytest.mark.parametrize(("index", "least"), [(0, 1), (1, 2), (-1, 1), (-2, 2)])
+def test_an_index_needs_its_element(index, least):
+    """TensorFlow fails at `x[index]` for each smaller size of the axis."""
+    store = ShapeStore()
+    n = store.scope.symbol("n", 0)
+    vectors = [PartialTensor("int32", Shape((1,)), [value]) for value in (index, 0, 1)]
+    run(store, "StridedSlice", PartialTensor("float32", Shape((n, 3)), None), *vectors, T="float32", Index="int32",
+        shrink_axis_mask=1)  # fmt: skip
+    assert store.bounds(n)[0] == least
+
+
+@pytest.mark.parametrize("image", [[20, 30, 3], None])
+def test_the_slice_of_a_distorted_box_has_all_channels(image):
+    store, op = ShapeStore(), "SampleDistortedBoundingBox"
+    size = PartialTensor("int32", Shape((3,)), image)
+    begin, extent, _ = run(store, op, size, PartialTensor("float32", Shape((1, 0, 4)), None), T="int32")
+    assert (begin.elements[2], extent.elements[2]) == (0, -1)
+
+
+@pytest.mark.parametrize("size", ["n", 7])
+@pytest.mark.parametrize(("low", "high", "interior"), [(0, 0, 0), (1, 2, 0), (0, 3, 2), (-1, -2, 0), (-2, 1, 3)])
+def test_the_size_of_an_xla_pad(size, low, high, interior):
+    store = ShapeStore()
+    dims = symbols(store, [size])
+    vectors = [PartialTensor("int64", Shape((1,)), [value]) for value in (low, high, interior)]
+    value = PartialTensor("float32", Shape(()), None)
+    x = PartialTensor("float32", Shape(dims), None)
+    (result,) = run(store, "XlaPad", x, value, *vectors, T="float32", Tindices="int64")
+    padded = np.full(low + high + 7 + 6 * interior, 0)  # the operation semantics of XLA
+    assert evaluate(result[0] if isinstance(result, Shape) else result.shape[0], {"n": 7}) == len(padded)

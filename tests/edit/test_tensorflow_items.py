@@ -111,6 +111,8 @@ TABLE: dict[str, Build] = {
     "Sum": lambda x: raw.Sum(input=x, axis=[1]),
     "Sum of the batch": lambda x: x - raw.Sum(input=x, axis=[0]),
     "Softmax": lambda x: raw.Softmax(logits=x),
+    "Softmax of rows": lambda x: raw.Softmax(logits=raw.Reshape(tensor=x, shape=[-1, 16])),
+    "TopKV2 of rows": lambda x: raw.TopKV2(input=raw.Reshape(tensor=x, shape=[-1, 16]), k=3)[0],
     "Softmax of the batch": lambda x: tf.nn.softmax(x, axis=0),
     "MatrixTriangularSolve": lambda x: raw.MatrixTriangularSolve(matrix=x + 9 * tf.eye(4), rhs=x),
     "a function": lambda x: tf.function(lambda y: tf.nn.relu(y) + 1)(x),

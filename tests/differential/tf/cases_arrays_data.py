@@ -92,6 +92,17 @@ COUNTS = ("UniqueWithCounts", "Unique")
 AXIS_COUNTS = ("UniqueV2", "UniqueWithCountsV2")
 NUMBERS = i32(3, 1, 3, 2)
 
+
+def batches():
+    """The rows of one call of several that ran as one batch; the index has its number and its first and last row."""
+    for dims, first, last in (([4, 5], 1, 3), ([2, 3, 1], 0, 2), ([3], 0, 1)):
+        operands = (f"float32{dims}", Runtime(i64([7, first, last])))
+        yield Case("Unbatch", (*operands, np.array(7)), {"timeout_micros": 1000}, data=True)
+    for dims in ([2, 5], [2, 3, 1], [2]):
+        spec = f"float32{dims}"
+        yield Case("UnbatchGrad", (spec, Runtime(i64([7, 0, 2])), spec, np.array(7)), data=True)
+
+
 DATA = [
     Case("Where", (TABLE,)),
     Case("Where", (Runtime(TABLE),), data=True),
@@ -108,6 +119,7 @@ DATA = [
     Case("ListDiff", (NUMBERS, i32(1, 9))),
     Case("ListDiff", (Runtime(NUMBERS), i32(1, 9)), {"out_idx": "int64"}, data=True),
     Case("ListDiff", (NUMBERS, i32())),
+    *(Case("ListDiff", (Runtime(i32(*x)), i32(1, 9)), data=True) for x in ([], [1], [5], [1, 5])),
     Case("DynamicPartition", ("float32[4, 3]", i32(0, 2, 0, 1)), {"num_partitions": 3}),
     Case("DynamicPartition", ("float32[4, 3]", Runtime(i32(0, 2, 0, 1))), {"num_partitions": 3}, data=True),
     Case("DynamicPartition", (NUMBERS, i32(0, 1, 0, 1)), {"num_partitions": 2}),
@@ -147,4 +159,4 @@ QUANTIZATION = [
     Case("QuantizeV2", ("float32[2, 3]", *ROWS), {"T": "qint8", "axis": 1, "mode": "SCALED"}),
 ]
 
-CASES = PADDING + SCATTERING + DATA + QUANTIZATION
+CASES = [*PADDING, *SCATTERING, *DATA, *batches(), *QUANTIZATION]
