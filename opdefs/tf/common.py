@@ -51,8 +51,7 @@ def size_from_scalar(c: TensorFlowContext, size: PartialTensor, index: int) -> D
     known = size.elements[0] if size.shape.dims == () and size.elements else None
     if not isinstance(known, Dimension):
         return c.make_dim_for_scalar_input(index)
-    if c.prove_le(0, known) is not True:
-        c.at_least(known, 0, "a size must be at least 0")
+    c.at_least(known, 0, "a size must be at least 0")
     return known
 
 
