@@ -93,7 +93,7 @@ def solve_periodic(groups: Sequence[Group], symbol: Dimension, bounds: Bounds, b
     dims = [c.expression for group in groups for c in group if isinstance(c.expression, Dimension)]
     if any(other != symbol for d in dims for other in d.symbols()):
         return None
-    period, count = lcm(*map(find_period, dims)), high - low + 1
+    period, count = lcm(*map(find_period, dims)), high if high == inf else int(high) - int(low) + 1
     if count != inf and (not period or count < period):
         period = int(count)  # each class has one integer, where any function can be evaluated
     steps = period * (1 + 2 * count_terms(dims))

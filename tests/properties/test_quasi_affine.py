@@ -125,6 +125,14 @@ def test_an_interval_is_that_of_isl(drawn: list[list[tuple[Drawn, bool]]], bound
         assert solution_interval(store, a, constraint) in ((theirs,) if ours is None else (ours.interval,))
 
 
+def test_sizes_past_the_largest_float() -> None:
+    low = 10**400
+    a = Scope().symbol("a", low)
+    solved = solve_periodic([(Clause(a % 2 - 1, True),)], a, (low, inf), Budget())
+    assert solved is not None
+    assert (solved.least, solved.greatest) == (low + 1, inf)
+
+
 def test_a_dim_of_another_symbol_is_undecided() -> None:
     """Such as the symbol that stands for an expression past a limit of sizes."""
     scope = Scope()
