@@ -91,6 +91,7 @@ torch.cost(
     *_aten("_linalg_slogdet", "linalg_eig", "linalg_eigvals", "_linalg_eigvals", "linalg_eigh", "_linalg_eigh"),
     *_aten("linalg_eigvalsh", "linalg_svd", "_linalg_svd", "svd", "linalg_svdvals", "linalg_qr", "qr", "linalg_lu"),
     *_aten("linalg_lu_factor", "linalg_lu_factor_ex", "linalg_pinv", "linalg_pinv.atol_rtol_float", "pinverse"),
+    *_aten("linalg_pinv.rcond_tensor", "linalg_pinv.atol_rtol_tensor"),
     *_aten("linalg_matrix_rank", "linalg_matrix_rank.atol_rtol_float", "linalg_solve", "linalg_solve_ex"),
     *_aten("_linalg_solve_ex", "linalg_solve_triangular", "triangular_solve", "cholesky_solve", "_linalg_check_errors"),
 )(elements.exclusion("the number of operations of decompositions, transforms and distances is not modeled"))

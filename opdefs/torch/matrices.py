@@ -376,10 +376,15 @@ def pseudo_inverse(
     rtol: Shape | None = None,
     rcond: Shape | None = None,
 ) -> TensorType:
-    """[*B, M, N], tolerances for each matrix -> [*B, N, M]."""
+    """[*B, M, N], tolerances that broadcast with [*B] -> [*B, N, M]; torch ignores the tolerances of no elements."""
     _require_numbers(c)
     batch, rows, columns, _ = _sides(c, self)
-    return TensorType(c.dtype(0), Shape((*batch, columns, rows)))
+    wide = Shape(batch)
+    for tolerance in (atol, rtol, rcond) if 0 not in self else ():
+        wide = wide if tolerance is None else c.broadcast(wide, tolerance)
+    if wide.dims is None or (wide.dims != batch and c.prove_le(1, c.numel(self)) is not True):
+        raise c.unknowable("the result has the axes of the tolerances only if the matrices have elements")
+    return TensorType(c.dtype(0), Shape((*wide, columns, rows)))
 
 
 @torch("aten.linalg_matrix_rank.default", "aten.linalg_matrix_rank.atol_rtol_float")

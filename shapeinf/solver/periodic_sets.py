@@ -59,7 +59,8 @@ class PeriodicSet:
     @property
     def greatest(self) -> Bound:
         """The greatest integer of a set that is not empty; infinity where there is none."""
-        return max(start + self.modulus * r[-1][1] for start, r in enumerate(self.classes, self.first) if r)
+        ends = [(start, r[-1][1]) for start, r in enumerate(self.classes, self.first) if r]
+        return inf if any(end == inf for _, end in ends) else max(start + self.modulus * end for start, end in ends)
 
     @property
     def interval(self) -> tuple[int, int | None] | None:

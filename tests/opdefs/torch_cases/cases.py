@@ -47,6 +47,8 @@ def each(names: str, *rows: tuple[Any, ...]) -> list[Call]:
 
 
 MASKED = [(f(2, 3), b(2, 3), 1.0), (f(2, 3), b(3), 1.0), (f(2, 3), b(2), 1.0), (f(3), b(2, 3), 1.0)]
+PINV = [((2, 3, 4), ()), ((2, 3, 4), (1,)), ((2, 3, 4), (2, 1)), ((3, 4), (5,)), ((2, 3, 4), (3,)), ((2, 0, 4), (5,))]
+"""The sizes of matrices, and of a tolerance."""
 SCATTERED = [
     (f(3, 4), 1, i(3, 2), f(3, 2)),
     (f(3, 4), 0, i(2, 4), f(5, 6)),
@@ -325,6 +327,8 @@ MATRICES = [
     *each("linalg_lu.default linalg_lu_factor.default linalg_lu_factor_ex.default", (f(2, 3, 4),), (f(4, 3),)),
     *aten("linalg_pinv.default", (f(2, 3, 4), 1e-5)),
     *each("linalg_pinv.atol_rtol_float pinverse.default", (f(2, 3, 4),)),
+    *aten("linalg_pinv.rcond_tensor", *((f(*m), f(*t)) for m, t in PINV)),
+    *aten("linalg_pinv.atol_rtol_tensor", *((f(*m), {"atol": f(*t)}) for m, t in PINV), (f(3, 4), {"rtol": f(5)})),
     *aten("linalg_matrix_rank.default", (f(2, 3, 4), 1e-5)),
     *aten("linalg_matrix_rank.atol_rtol_float", (f(2, 3, 4),)),
     *each(
