@@ -18,7 +18,7 @@ from opdefs.pnnx.splits import chunk, split
 from opdefs.rules.contents.arithmetic import limit_elements
 from opdefs.rules.contents.constants import constant_tensor, number_of
 from opdefs.rules.contents.conversion import convert
-from opdefs.rules.contents.elements import MAX_RANK, Operation, known_dims, known_ints, map_elements
+from opdefs.rules.contents.elements import MAX_RANK, Operation, known_dims, map_elements
 from opdefs.rules.contents.floats import FloatArithmetic, float_operation
 from opdefs.rules.contents.floats import arithmetic as arithmetic_of
 from opdefs.rules.contents.numpy_functions import numpy_function
@@ -29,12 +29,6 @@ from opdefs.rules.sequences import create_tuple
 from shapeinf.expr import DimSize
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext, Operand, Value
-
-_CODES = (
-    *("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
-    *("complex32", "complex64", "complex128", "bool"),
-)
-"""torch's element types by their codes (c10::ScalarType), which are the values of `dtype` arguments."""
 
 
 @own_types("torch.lgamma", "aten::lgamma", *(f"aten::{name}" for name in ("erf", "log", "sigmoid", "sqrt", "tanh")))
@@ -99,13 +93,11 @@ def cat_of_list(c: InferenceContext, *tensors: TensorType | SequenceType, dim: i
 
 @own_types("aten::prod")
 def product_of_all(c: InferenceContext, input: Value, *arguments: Value) -> PartialTensor:
-    """[*S] -> [], the product of all elements; unknown with more arguments than the element type."""
+    """[*S] -> [], the product of all elements; its type is unknown with a code of a type that is not known."""
     if len(arguments) > 1:
         raise c.unknowable("the arguments are not known")
-    code = known_ints(arguments[0]) if arguments else None
-    named = _CODES[code[0]] if code and 0 <= code[0] < len(_CODES) else None
     own = "int64" if is_kind(input.dtype, "bool", "integer") else input.dtype
-    dtype = named if arguments else own
+    dtype = None if arguments else own
     if input.elements is None or dtype is None:
         return PartialTensor(dtype, SCALAR, None)
     return reduce_axes(c, convert(c, input, dtype), None, False, "Prod")

@@ -97,9 +97,8 @@ def _wrap_known(c: InferenceContext, dtype: str, d: Dimension, limits: tuple[int
         return None
     shifted = d - turns if turns else d
     message = f"sizes are assumed to be small enough for {dtype}"
-    low, high = c.store.bounds(shifted)  # a proof by relations takes long, and such numbers are rare
-    above = high <= limits[1] or c.assume_small(shifted, limits[1], message)
-    below = low >= limits[0] or c.assume_small(-shifted, -limits[0], message)
+    above = c.assume_small(shifted, limits[1], message)
+    below = c.assume_small(-shifted, -limits[0], message)
     return shifted if above and below else None
 
 
