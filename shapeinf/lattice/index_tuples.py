@@ -13,7 +13,7 @@ Part = tuple[DimSize, tuple[int, ...]]
 
 
 class IndexTuples(PartialTensor):
-    """Tuples along the last axis, [*I, k]: those at each position of the tuple are a progression [*I], or unknown.
+    """Tuples along the last axis; the integers at each position of the tuple are a progression, or unknown.
 
     >>> tuples = IndexTuples("int64", Shape((4, 9, 2)), [(0, (1, 0)), (3, (0, 2))])
     >>> tuples
@@ -30,7 +30,7 @@ class IndexTuples(PartialTensor):
         self.parts = tuple(parts)
 
     def positions(self) -> tuple[PartialTensor, ...]:
-        """The tensor [*I] at each position of the tuples."""
+        """The tensor at each position of the tuples, without the last axis."""
         shape = Shape(self.shape[:-1])
         return tuple([_part_tensor(self.dtype, shape, part) for part in self.parts])
 
