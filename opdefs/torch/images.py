@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.images import sample_at_grid
 from opdefs.pnnx.names import function_name
+from opdefs.pnnx.operands import require_kind
 from opdefs.pnnx.pad import pad as pad_axes
 from opdefs.pnnx.resize import interpolate
-from opdefs.rules.numbers import read_dim
+from opdefs.pnnx.spatial import spatial_rank, split_axes
+from opdefs.rules.numbers import check_count, read_dim, read_dims, read_ints
+from opdefs.rules.operands import require_elements
 from opdefs.rules.reshaping import flip as flip_axes
+from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.torch.dialect import torch
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -53,6 +57,35 @@ def grid_sampler(c: InferenceContext, input: TensorType, grid: Shape, *, interpo
         shape = c.require_rank(shape, 4 if "2d" in c.op_def.name else 5, "the input")
     mode = "bicubic" if interpolation_mode == 2 else "bilinear"
     return TensorType(input.dtype, sample_at_grid(c, shape, grid, mode=mode))
+
+
+@torch("aten.max_unpool2d.default", "aten.max_unpool3d.default")
+def max_unpool(
+    c: InferenceContext,
+    self: TensorType,
+    indices: TensorType,
+    *,
+    output_size: object,
+    stride: object = (),
+    padding: object = (),
+) -> TensorType:
+    """[N, C, *S], indices [N, C, *S] -> [N, C, *T], where T is `output_size`; N is optional."""
+    rank = spatial_rank(c)
+    require_kind(c, self.dtype, "the input must have floats", "float")
+    require_kind(c, indices.dtype, "the indices must be integers", "integer")
+    lead, channels, sizes = split_axes(
+        c, c.merge(self.shape, indices.shape, "indices must have the shape of the input"), rank
+    )
+    require_elements(c, (channels, *sizes))
+    wanted = read_dims(c, output_size, "output_size")
+    check_count(c, wanted, "output_size", rank, "spatial axis")
+    if rank == 3:
+        strides = read_ints(c, stride, "stride")
+        check_count(c, strides, "stride", rank, "spatial axis")
+        check_count(c, read_ints(c, padding, "padding"), "padding", rank, "spatial axis")
+        if min(strides) < 1:
+            c.fail("stride must be at least 1", strides)
+    return TensorType(self.dtype, Shape((*lead, channels, *shape_of_sizes(c, wanted, "output_size"))))
 
 
 @torch("aten._pad_circular.default")

@@ -28,6 +28,7 @@ torch.axes(
     *(f"aten.{name}.default" for name in ("_native_batch_norm_legit_functional", "native_batch_norm")),
     *(f"aten._batch_norm_with_update{kind}.default" for kind in ("", "_functional")),
 )(all_but(lambda c: range(0, rank_of(c), 1) if c.attribute("training", True) else ()))
+torch.axes("aten.max_unpool2d.default", "aten.max_unpool3d.default")(mixed)
 torch.axes("aten.instance_norm.default")(windows(channels=AxisUse.SEPARATE))
 torch.axes("aten._weight_norm.default", "aten._weight_norm_interface.default")(mixed)
 torch.axes(

@@ -46,7 +46,7 @@ torch.cost(
     "aten.instance_norm.default",
 )(elements.normalization(5, 1, 2))
 torch.cost("aten._weight_norm.default", "aten._weight_norm_interface.default")(elements.input_cost(4))
-torch.cost("aten.native_dropout.default")(elements.movement)
+torch.cost("aten.native_dropout.default", "aten.max_unpool2d.default", "aten.max_unpool3d.default")(elements.movement)
 
 # -- attention, recurrence, tables -------------------------------------------------------------------------------------
 
