@@ -7,7 +7,7 @@ other tools. The functions below the class map names of users (aliases, quoted n
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import attrs
@@ -402,15 +402,16 @@ def key_by_input(specs: Mapping[str, Spec], graph: Graph) -> dict[str, Spec]:
 def key_by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> dict[str, Spec]:
     """As `key_by_input`, where only the inputs in `names` are allowed."""
     named: dict[str, Spec] = {}
+    allowed = dict.fromkeys(names)
     for name, spec in specs.items():
-        value = find_input(graph, name, names)
+        value = find_input(graph, name, allowed)
         if value in named:
             raise ShapeInferenceError(f"the input {value} is specified twice: {', '.join(specs)}")
         named[value] = spec
     return named
 
 
-def find_input(graph: Graph, name: str, names: Sequence[str]) -> str:
+def find_input(graph: Graph, name: str, names: Collection[str]) -> str:
     """The input in `names` with this name or alias. Raises UnknownNameError, which lists names and aliases."""
     value = name if name in names else graph.aliases.get(name, "")
     if value not in names:

@@ -24,6 +24,8 @@ LARGEST = 128
 """The largest size of a dim that is solved for."""
 MAX_RANKED = 512
 """The most bindings that are ranked by the contract."""
+MAX_EVALUATED = 100_000
+"""The most conditions that are evaluated for that, unless the bindings are no more than `MAX_CHECKED`."""
 
 Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
 """Runs the inference with these sizes of named dims and shapes of inputs, under the user's assumptions."""
@@ -151,14 +153,15 @@ def _candidates(result: Result, open_dims: Mapping[Dimension, str]) -> list[Bind
     """Small bindings that satisfy all constraints on the open dims; one empty binding where there are no such dims."""
     if not open_dims:
         return [{}]
-    bindings = distinct_bindings(result.engine.store, open_dims, MAX_RANKED)
+    conditions = result.contract.preconditions
+    count = min(MAX_RANKED, max(MAX_CHECKED, MAX_EVALUATED // max(1, len(conditions))))
+    bindings = distinct_bindings(result.engine.store, open_dims, count)
     if not bindings:
         solved = _solve_sizes(result, open_dims)
         if solved is not None:
             return [solved]
         names = ", ".join(sorted(map(str, open_dims)))
         raise ShapeInferenceError(f"no small sizes of {names} are legal: specify sizes with --at")
-    conditions = result.contract.preconditions
     # A runtime may refuse what the contract only advises against, so those that satisfy all conditions come first.
     return sorted(bindings, key=lambda b: sum(p.holds(b) is False for p in conditions))[:MAX_CHECKED]
 

@@ -135,10 +135,18 @@ def solution_interval(
     return isl_sets.solution_interval(store, symbol, constraint, budget)
 
 
-def value_range(store: ConstraintStore, symbol: Dimension, budget: Budget | None = None) -> Ends | None:
+def pending_groups(store: ConstraintStore) -> list[Group]:
+    """The clauses of the pending constraints in canonical form, but of those in words."""
+    return [clauses for c in store.pending() if (clauses := c.clauses_in(store.canon))]
+
+
+def value_range(
+    store: ConstraintStore, symbol: Dimension, budget: Budget | None = None, groups: Sequence[Group] | None = None
+) -> Ends | None:
     """The least and the greatest value of a symbol under all constraints; None where they are not known.
 
-    Constraints in words do not count. Raises Infeasible where the constraints have no solution.
+    Constraints in words do not count. `groups` are those of `pending_groups`, for many symbols of an unchanged store.
+    Raises Infeasible where the constraints have no solution.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
@@ -149,7 +157,7 @@ def value_range(store: ConstraintStore, symbol: Dimension, budget: Budget | None
     (17, 500)
     """
     budget = budget or Budget()
-    groups = [clauses for c in store.pending() if (clauses := c.clauses_in(store.canon))]
+    groups = pending_groups(store) if groups is None else groups
     try:
         parts = [part for part in connected(store, groups, budget) if symbol in part.symbols]
         ends = (parts or [Conditions(store, [], budget, [symbol])])[0].ends(symbol)

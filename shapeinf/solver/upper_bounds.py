@@ -124,23 +124,27 @@ def largest_bound(
 
 def narrow_ranges(store: ConstraintStore, dims: Iterable[DimSize], budget: Budget) -> None:
     """Add the ranges of the symbols of dims that follow from all constraints together. Raises Contradiction."""
-    from shapeinf.solver.integer_sets import value_range
+    from shapeinf.solver.integer_sets import pending_groups, value_range
 
     if next(store.pending(), None) is None:
         return
     forms = (canonical_form(store, d) for d in dims)
     operands = (store.canon(d) for disjunction in store.disjunctions for d in disjunction.operands)
     in_words = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
+    groups = pending_groups(store)
     for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
         if not store.related_ids(symbol) and symbol not in in_words:
             continue
         source = Source("", f"the constraints on {symbol}")
         try:
-            bounds = value_range(store, symbol, budget)
+            bounds = value_range(store, symbol, budget, groups)
         except Infeasible:
             raise Contradiction(f"no sizes satisfy the constraints on {symbol}", source) from None
         if bounds is not None:
+            before = store.bounds(symbol)
             store.add_range(symbol, *bounds, source)
+            if store.bounds(symbol) != before:
+                groups = pending_groups(store)
 
 
 def interval_bound(store: ConstraintStore, e: DimSize) -> int | None:
