@@ -34,7 +34,8 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
                 dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
     shape = Shape(dims)
     if all([x.elements is None for x in xs]) or not is_listable(shape):
-        return _join_choices(xs, shape) if at < rank - 1 else _join_tuples(xs, shape)
+        are_tuples = rank > 1 and at == rank - 1 and all([is_unit(row[at]) for row in rows])
+        return _join_tuples(xs, shape) if are_tuples else _join_choices(xs, shape)
     if not all([isinstance(row[at], int) for row in rows]):
         return PartialTensor(xs[0].dtype, shape, None)
     if rank == 1:
@@ -47,11 +48,10 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
 
 
 def _join_tuples(xs: Sequence[PartialTensor], shape: Shape) -> PartialTensor:
-    """Tensors joined along the last axis: tuples of progressions where each has a size of 1 there."""
-    if len(xs) == shape[-1] and len(shape) > 1:
-        parts = [to_progression(x) for x in xs]
-        if any(part is not None for part in parts):
-            return IndexTuples(xs[0].dtype, shape, [_drop_last_axis(part) for part in parts])
+    """Tensors [*I, 1] joined along the last axis: tuples of progressions, if one of them is a progression."""
+    parts = [to_progression(x) for x in xs]
+    if any(part is not None for part in parts):
+        return IndexTuples(xs[0].dtype, shape, [_drop_last_axis(part) for part in parts])
     return _join_choices(xs, shape)
 
 

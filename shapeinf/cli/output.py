@@ -54,7 +54,7 @@ def _print(text: str | bytes, *, err: bool = False, nl: bool = True, color: bool
 
 
 def hide_library_logs() -> None:
-    """Print no log records of libraries, which have the names in a model as they are: some terminals obey them."""
+    """Print no log records of libraries: names of the model are in them with their control characters."""
     import logging
 
     logging.getLogger().addHandler(logging.NullHandler())

@@ -25,7 +25,7 @@ LARGEST = 128
 MAX_RANKED = 512
 """The most bindings that are ranked by the contract."""
 MAX_EVALUATED = 100_000
-"""The most conditions that are evaluated for that, unless the bindings are no more than `MAX_CHECKED`."""
+"""The most conditions that are evaluated to rank bindings; `MAX_CHECKED` bindings are ranked in any case."""
 
 Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
 """Runs the inference with these sizes of named dims and shapes of inputs, under the user's assumptions."""

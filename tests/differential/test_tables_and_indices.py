@@ -88,6 +88,25 @@ def test_tuples_of_ranges_are_limited_at_any_size(batch, samples, steps):
     assert result.contract.check(b=batch, s=steps, m=samples).verdict is runs(model, **feeds)
 
 
+@pytest.mark.parametrize("columns", [4200, 4199])
+def test_an_empty_part_is_no_position_of_the_tuples(columns):
+    """Two tensors, [n, 0] and [n, 2], whose tuples are (2*i + 1, 2*i), more than are listed."""
+    model = parsed(
+        """g (float[n] x, int64[n,0] none, uint8[r,c] d) => (y) {
+        ns = Shape(x) n = Squeeze(ns) zero = Constant<value_int = 0>() two = Constant<value_int = 2>()
+        end = Mul(n, two) last = Constant<value_ints = [1]>() step = Constant<value_ints = [1, 0]>()
+        evens = Range(zero, end, two) column = Unsqueeze(evens, last) pairs = Add(column, step)
+        tuples = Concat<axis = -1>(none, pairs) y = GatherND(d, tuples) }"""
+    )
+    feeds = {
+        "x": np.zeros(2100, np.float32),
+        "none": np.zeros((2100, 0), np.int64),
+        "d": np.zeros((4200, columns), np.uint8),
+    }
+    assert runs(model, **feeds)
+    assert infer_shapes(model).contract.check(n=2100, r=4200, c=columns).verdict is not False
+
+
 def grouped(
     head: int, rotary: int, rows: int, width: int, operands: str, past: int = 2, new: int = 2, packed: bool = False
 ) -> onnx.ModelProto:
