@@ -10,7 +10,7 @@ inputs and constants, then the constraints of file and user, then the rules. Two
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from threading import RLock
 from typing import NamedTuple
@@ -163,11 +163,12 @@ class Session:
         if policy.least or reader.lints or not reader.constraining.isdisjoint(names):
             return None
         version = inference.store.version
-        types = {name: self._input_type(name, reader) for name in names}
+        shapes, values = self._shapes(), self._values
+        types = {name: self._input_type(name, reader, shapes, values) for name in names}
         if inference.store.version != version or reader.smaller or reader.lints:
             return None
-        values = [value for name in names for value in (types[name], inference.input_types[name])]
-        if self.options.limits_dims and any(map(_has_open_axes, values)):  # a limit may name x.shape[0]
+        both = [type_ for name in names for type_ in (types[name], inference.input_types[name])]
+        if self.options.limits_dims and any(map(_has_open_axes, both)):  # a limit may name x.shape[0]
             return None
         return types
 
@@ -219,8 +220,9 @@ class Session:
         Returns diagnostics of statements of the file that are not used.
         """
         store, graph = inference.store, self.compiled.graph
+        shapes, values = self._shapes(), self._values
         for name in graph.inputs:
-            inference.set_type(name, self._input_type(name, reader))
+            inference.set_type(name, self._input_type(name, reader, shapes, values))
         for alias, name in graph.dim_aliases.items():
             if store.scope.has(name):
                 store.scope.add_name(alias, store.scope.symbol(name))
@@ -240,15 +242,16 @@ class Session:
         unused = set_refiners(inference, reader, self.options.declared_mode(graph))
         return [*(Diagnostic("warning", "S111", text) for text in ignored), *unused]
 
-    def _input_type(self, name: str, reader: InputReader) -> Type:
+    def _input_type(
+        self, name: str, reader: InputReader, shapes: Sequence[Mapping[str, SpecLike]], values: Mapping[str, object]
+    ) -> Type:
         """The type of an input: as declared, then changed by each shape that the user specifies, with its value."""
         version = reader.store.version
-        value = self._read_shapes(name, reader, self._specs(name)[1])
-        contents = self._values
-        if name in contents:
+        value = self._read_shapes(name, reader, _specs(shapes, name)[1])
+        if name in values:
             from shapeinf.inputs.values import read_value
 
-            value = read_value(contents[name], value, reader.user_name(name), reader)
+            value = read_value(values[name], value, reader.user_name(name), reader)
         if reader.store.version != version:
             reader.constraining.add(name)
         reader.mark_assumable(value)
@@ -271,14 +274,9 @@ class Session:
             require_stated_sizes(reader, declaration, value, name)
         return value
 
-    def _specs(self, name: str) -> tuple[list[SpecLike], list[SpecLike]]:
-        """The user's shapes of an input: those that the last full shape replaces, and those from it on."""
-        if not (self.options.inputs or self.updates):
-            return [], []
-        first = self.options.inputs_by_name(self.compiled.graph)
-        specs = [update[name] for update in (first, *self.updates) if name in update]
-        last = max((i for i, spec in enumerate(specs) if _is_full_shape(spec)), default=0)
-        return specs[:last], specs[last:]
+    def _shapes(self) -> list[Mapping[str, SpecLike]]:
+        """The user's shapes of inputs by name, in the order in which they apply."""
+        return [self.options.inputs_by_name(self.compiled.graph), *self.updates]
 
     @property
     def _values(self) -> Mapping[str, object]:
@@ -317,10 +315,10 @@ class Session:
     def _replaced_dims(self) -> dict[Dimension, str]:
         """The symbols in shapes of inputs that a later shape changes or replaces, each with its input."""
         dims: dict[Dimension, str] = {}
-        first = self.options.inputs_by_name(self.compiled.graph)
-        for name in {**first, **{name: None for update in self.updates for name in update}}:
+        shapes = self._shapes()
+        for name in dict.fromkeys(name for by_name in shapes for name in by_name):
             reader = InputReader.from_graph(self.compiled.graph, ShapeStore(policy=self.policy))
-            earlier, later = self._specs(name)
+            earlier, later = _specs(shapes, name)
             specs = [*earlier, *later]
             for count in range(len(specs)):
                 value = self._read_shapes(name, reader, specs[:count])
@@ -452,6 +450,13 @@ def nodes_behind(compiled: CompiledGraph, rows: Iterable[int]) -> set[int]:
         behind |= new
         stack += new
     return behind
+
+
+def _specs(shapes: Sequence[Mapping[str, SpecLike]], name: str) -> tuple[list[SpecLike], list[SpecLike]]:
+    """The user's shapes of an input: those that the last full shape replaces, and those from it on."""
+    specs = [by_name[name] for by_name in shapes if name in by_name]
+    last = max((i for i, spec in enumerate(specs) if _is_full_shape(spec)), default=0)
+    return specs[:last], specs[last:]
 
 
 def _is_full_shape(spec: SpecLike) -> bool:
