@@ -203,6 +203,16 @@ def test_messages_have_the_line_of_the_source() -> None:
     assert "models.py:8" in str(explained)
 
 
+def location_of_error(**metadata: object) -> str:
+    """Where a message places a view that fails, whose node has these metadata."""
+    data = flattening()
+    view = node("torch.ops.aten.view.default", {"self": "x", "size": [5, 5]}, "y", line=8)
+    view["metadata"].update(metadata)
+    data["graph_module"]["graph"]["nodes"][1] = view
+    (error,) = infer_shapes(json.dumps(data).encode(), bind={"x_0": 1}).diagnostics
+    return str(error.location)
+
+
 LINES = [
     ('File "/home/me/models.py", line 3, in f\nFile "/lib/torch/nn/modules/rnn.py", line 9, in forward', "models.py:3"),
     ('File "/lib/site-packages/torch/nn/modules/rnn.py", line 9, in forward', "torch/nn/modules/rnn.py:9"),
@@ -214,12 +224,8 @@ LINES = [
 
 @pytest.mark.parametrize(("trace", "location"), LINES)
 def test_messages_have_no_line_of_the_exporter(trace: str, location: str) -> None:
-    data = flattening()
-    view = node("torch.ops.aten.view.default", {"self": "x", "size": [5, 5]}, "y", line=8)
-    view["metadata"]["stack_trace"] = trace
-    data["graph_module"]["graph"]["nodes"][1] = view
-    (error,) = infer_shapes(json.dumps(data).encode(), bind={"x_0": 1}).diagnostics
-    assert error.location.endswith(location) and bool(error.location) is bool(location)
+    actual = location_of_error(stack_trace=trace)
+    assert actual.endswith(location) and bool(actual) is bool(location)
 
 
 @pytest.mark.parametrize(("name", "size"), [("trunc", 22), ("floor", 22), ("ceil", 23)])
@@ -259,12 +265,7 @@ MODULES = [
 
 @pytest.mark.parametrize(("stack", "location"), MODULES)
 def test_messages_have_the_path_of_the_module(stack: object, location: str) -> None:
-    data = flattening()
-    view = node("torch.ops.aten.view.default", {"self": "x", "size": [5, 5]}, "y", line=8)
-    view["metadata"]["nn_module_stack"] = stack
-    data["graph_module"]["graph"]["nodes"][1] = view
-    (error,) = infer_shapes(json.dumps(data).encode(), bind={"x_0": 1}).diagnostics
-    assert error.location == location
+    assert location_of_error(nn_module_stack=stack) == location
 
 
 def test_a_node_without_a_source_line_has_its_module() -> None:
