@@ -151,16 +151,18 @@ class Origins:
     def __init__(self, inference: Inference) -> None:
         """Nothing is indexed before the first search."""
         self.inference = inference
-        self._origins: dict[str, Origin] | None = None
+        self._nodes: dict[str, tuple[Inference, int]] | None = None
 
     def find(self, node_name: str) -> Origin | None:
         """The node of this name; None where there is none."""
-        if self._origins is None:
-            self._origins = {}
+        if self._nodes is None:
+            self._nodes = {}
             for run in walk_runs(self.inference):
-                for step in run.inference.compiled.steps:
-                    self._origins.setdefault(run.inference.path + step.node_name, Origin(run.inference, step))
-        return self._origins.get(node_name)
+                path, compiled = run.inference.path, run.inference.compiled
+                for index in range(len(compiled.rows)):
+                    self._nodes.setdefault(path + compiled.node_name(index), (run.inference, index))
+        inference, index = self._nodes.get(node_name, (None, 0))
+        return None if inference is None else Origin(inference, inference.compiled.step(index))
 
     def chain(self, node: str, terms: Sequence[DimSize]) -> tuple[str, ...]:
         """The way from an axis that a node reads back to an input with a symbol of `terms`, a line for each step."""

@@ -193,6 +193,7 @@ class Memory:
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
         return sum_dims(self.store.scope, [b.size for b in inner if b.role == "activation" and b.size is not None])
 
+    @pause_garbage_collection()
     def plan(
         self,
         sizes: Mapping[str, int] | None = None,

@@ -82,6 +82,59 @@ def test_many_buffers(count, alignment):
         assert all(s.offset % alignment == 0 and s.top <= plan.arena for s in plan.slots)
 
 
+def _smallest_gap(placed, size):
+    """The offset of the smallest gap for a size between placed ranges; above all of them where none is large enough."""
+    end, gaps = 0, []
+    for bottom, top in sorted(placed):
+        gaps.append((bottom - end, end))
+        end = max(end, top)
+    return min(((room, offset) for room, offset in gaps if room >= size), default=(0, end))[1]
+
+
+def _lowest_gap(placed, size):
+    ends = sorted([0, *(top for _, top in placed)])
+    return next(end for end in ends if all(end + size <= bottom or top <= end for bottom, top in placed))
+
+
+def _by_breadth(problem):
+    """Points by the bytes in use, and at each point the largest buffers first."""
+    requests, order = problem.requests, []
+    points = sorted({t for r in requests for t in (r.lower, r.upper)})
+    breadth = {t: sum(r.size for r in requests if r.lower <= t < r.upper) for t in points}
+    for t in sorted(points, key=lambda t: -breadth[t]):
+        alive = [i for i, r in enumerate(requests) if r.lower <= t < r.upper and i not in order]
+        order += sorted(alive, key=lambda i: -requests[i].size)
+    return order
+
+
+ORDERS = {
+    greedy_by_size: lambda p: sorted(range(len(p.requests)), key=lambda i: -p.requests[i].size),
+    greedy_by_breadth: _by_breadth,
+    best_fit: lambda p: sorted(range(len(p.requests)), key=lambda i: (p.requests[i].lower, -p.requests[i].size)),
+}
+
+
+@pytest.mark.parametrize("longest", [20, 150, 500])
+@pytest.mark.parametrize("planner", ORDERS, ids=lambda planner: planner.__name__)
+def test_greedy_planners_follow_their_definitions(planner, longest):
+    """A timeline of many parts (`PlacedBlocks`), with lifetimes in one of them, in several, and in all."""
+    draw = random.Random(longest)
+    starts = [draw.randrange(500) for _ in range(300)]
+    lengths = [draw.randrange(1, longest) if draw.random() < 0.9 else draw.randrange(1, 500) for _ in starts]
+    sizes = [draw.choice([0, 8, 16, draw.randrange(1, 400)]) for _ in starts]
+    problem = Problem(
+        [Request(str(i), t, t + d, s) for i, (t, d, s) in enumerate(zip(starts, lengths, sizes, strict=True))]
+    )
+    gap = _lowest_gap if planner is greedy_by_size else _smallest_gap
+    expected = {}
+    for i in ORDERS[planner](problem):
+        request = problem.requests[i]
+        meets = [k for k in expected if starts[k] < request.upper and request.lower < starts[k] + lengths[k]]
+        placed = [(expected[k], expected[k] + sizes[k]) for k in meets if sizes[k]]
+        expected[i] = gap(placed, request.size) if request.size else 0
+    assert {int(slot.name): slot.offset for slot in planner(problem).slots} == expected
+
+
 def test_the_same_problem_has_the_same_plan_and_thorough_is_no_larger():
     draw = random.Random(5)
     entries = [(draw.randrange(40), draw.randrange(1, 20), draw.randrange(1, 99)) for _ in range(60)]

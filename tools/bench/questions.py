@@ -1,9 +1,10 @@
 """What follows an inference: memory, cost, plan, checks, summary and page of large models, in multiples of it.
 
-    python tools/bench/questions.py models/deep/*.onnx [--repeats 5] [--save-figures]
+    python tools/bench/questions.py models/deep/*.onnx [--copies 5] [--repeats 5] [--save-figures]
 
-All run in one process, in turns, each question on the result of a new inference; the least CPU time of several
-runs, since full collections of garbage fall into some of them.
+With `--copies`, the largest model is also measured with so many copies of its nodes in one graph: the time of a node
+should not depend on their number. All run in one process, in turns, each question on the result of a new inference; the
+least CPU time of several runs, since full collections of garbage fall into some of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import gc
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +21,7 @@ from pathlib import Path
 # Not the folder of this file, whose modules have the names of packages, but the one above.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+import onnx  # noqa: E402
 from bench.figures import Row, save  # noqa: E402
 
 from shapeinf import Result, infer_shapes  # noqa: E402
@@ -74,14 +77,44 @@ def measure(path: Path, repeats: int) -> Row:
     return {"name": path.stem, "nodes": nodes, "seconds": seconds}
 
 
+def with_copies(path: Path, count: int, folder: str) -> Path:
+    """A file with copies of the nodes of a model, which read the same inputs and weights."""
+    model = onnx.load(path, load_external_data=False)
+    graph = model.graph
+    nodes, outputs = list(graph.node), list(graph.output)
+    computed = {name for node in nodes for name in node.output if name}
+    for field in ("node", "output", "value_info"):
+        graph.ClearField(field)
+    for copy in range(count):
+        names = {name: f"{name}/{copy}" for name in computed}
+        for node in nodes:
+            added = graph.node.add()
+            added.CopyFrom(node)
+            added.name += f"/{copy}"
+            added.input[:] = [names.get(name, name) for name in node.input]
+            added.output[:] = [names.get(name, name) for name in node.output]
+        for output in outputs:
+            added = graph.output.add()
+            added.CopyFrom(output)
+            added.name = names.get(output.name, output.name)
+    copied = Path(folder, f"{path.stem}, {count} copies.onnx")
+    onnx.save(model, copied)
+    return copied
+
+
 def main() -> None:
     """Print one line per model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--copies", type=int, help="also the largest model with so many copies of its nodes")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
     parser.add_argument("--save-figures", action="store_true", help="write to docs/figures.json")
     options = parser.parse_args()
     rows = [measure(path, options.repeats) for path in options.models]
+    if options.copies:
+        largest = max(zip(rows, options.models, strict=True), key=lambda pair: pair[0]["nodes"])[1]
+        with tempfile.TemporaryDirectory() as folder:
+            rows.append(measure(with_copies(largest, options.copies, folder), options.repeats))
     if options.save_figures:
         save(f"questions, {build_name()}", sorted(rows, key=lambda row: -row["nodes"]))
 

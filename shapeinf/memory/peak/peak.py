@@ -7,6 +7,7 @@ from threading import RLock
 
 import attrs
 
+from shapeinf.engine.garbage import pause_garbage_collection
 from shapeinf.expr import Dimension, DimSize
 from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
@@ -96,6 +97,7 @@ class Peak:
         return self if self._find_peak is None else self._find_peak(ranges)
 
     @cached_property
+    @pause_garbage_collection()
     def terms(self) -> tuple[PeakTerm, ...]:
         """The totals that can be the peak, in the order of their first points; none for a model without nodes."""
         return terms_of_peak(totals(self.timeline, self._sizes, self.store), self.store, self._budget)

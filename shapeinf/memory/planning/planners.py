@@ -143,19 +143,27 @@ def _order_by_key(problem: Problem, key: Callable[[Request], Any]) -> Ints:
 
 
 def _breadth_order(blocks: Blocks) -> Ints:
-    """The order of `greedy_by_breadth`."""
+    """The order of `greedy_by_breadth`: by the first of its points in the order of their bytes, the largest first."""
     end = int(blocks.upper.max(initial=0))
     breadth = np.zeros(end + 1, dtype=np.int64)
     np.add.at(breadth, blocks.lower, blocks.size)
     np.subtract.at(breadth, blocks.upper, blocks.size)
-    size_order = _order_by(blocks, -blocks.size)
-    lower, upper = blocks.lower[size_order], blocks.upper[size_order].copy()
-    order: list[Ints] = []
-    for t in np.argsort(-np.cumsum(breadth)[:end], kind="stable").tolist():
-        alive = (lower <= t) & (t < upper)
-        order.append(size_order[alive])
-        upper[alive] = -1
-    return np.concatenate(order) if order else size_order
+    place = np.empty(end, dtype=np.int64)
+    place[np.argsort(-np.cumsum(breadth)[:end], kind="stable")] = np.arange(end)
+    return _order_by(blocks, _least_of_ranges(place, blocks.lower, blocks.upper))
+
+
+def _least_of_ranges(values: Ints, starts: Ints, ends: Ints) -> Ints:
+    """The least value of each range; two overlapping ranges whose length is a power of 2 cover it."""
+    lengths = ends - starts
+    least = np.zeros(len(starts), dtype=np.int64)
+    width = 1
+    while len(values):
+        chosen = np.flatnonzero((lengths >= width) & (lengths < 2 * width))
+        least[chosen] = np.minimum(values[starts[chosen]], values[ends[chosen] - width])
+        values = np.minimum(values[:-width], values[width:])  # of ranges of twice the length
+        width *= 2
+    return least
 
 
 def _candidates(problem: Problem, blocks: Blocks, least: int, searches: int) -> Iterator[Ints]:
@@ -169,7 +177,9 @@ def _candidates(problem: Problem, blocks: Blocks, least: int, searches: int) -> 
     duration_order = _order_by_key(problem, lambda r: (r.lower - r.upper, -r.size))
     area_order = _order_by_key(problem, lambda r: r.size * (r.lower - r.upper))
     fits: tuple[Fit, Fit] = ("first", "best")
-    for order in (size_order, start_order, duration_order, area_order):
+    yield pack(blocks, size_order, "best")
+    yield pack(blocks, start_order, "first")
+    for order in (duration_order, area_order):
         for fit in fits:
             yield pack(blocks, order, fit)
     keys = (blocks.lower, -blocks.upper, blocks.lower - blocks.upper, -_conflicts(blocks))
