@@ -17,17 +17,19 @@ MYPYC = "mypy==2.4.1"
 COMPILED = {
     "shapeinf/constraints": "common congruences index piecewise records store",
     "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
-    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval nests",
+    "shapeinf/expr": "atoms dimension division equations evaluation extremum file_texts interval nests parsing"
+    " usual_bounds",
     "shapeinf/formats/onnx": "assembly attributes scanner tensors types",
     "shapeinf/formats/protobuf": "wire",
-    "shapeinf/graph": "topology",
+    "shapeinf/graph": "rows topology",
+    "shapeinf/inputs": "reader",
     "shapeinf/lattice": "broadcasting index_tuples joins mapping merging relaxer shape shape_store types",
-    "shapeinf/ops": "context deferred element_types run",
+    "shapeinf/ops": "arguments context deferred element_types run",
     "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"
     " reshape select slice",
     "opdefs/tf/context": "contents context structure",
     "opdefs/rules": "contraction gathering operands padding parts reduction repetition reshaping window",
-    "opdefs/rules/contents": "arithmetic conversion elements floats logic progressions",
+    "opdefs/rules/contents": "arithmetic conversion elements floats integers logic progressions",
 }
 """Modules by folder: those in which the time of an inference goes. Each costs time to build and to load."""
 

@@ -28,4 +28,9 @@ def build_name() -> str:
     return "compiled with mypyc" if is_compiled() else "pure Python"
 
 
-__all__ = ["build_name", "is_compiled", "mypyc_attr"]
+def attribute_names(value: object) -> list[str]:
+    """The names of the attributes of an object, compiled or not; those that only its class has are not among them."""
+    return [*getattr(type(value), "__mypyc_attrs__", ()), *getattr(value, "__dict__", ())]
+
+
+__all__ = ["attribute_names", "build_name", "is_compiled", "mypyc_attr"]

@@ -43,7 +43,7 @@ from opdefs.tflite.schemas import CUSTOM
 from opdefs.tflite.schemas import operators as tflite_operators
 from opdefs.tflite.state import without_kernel
 from shapeinf.ops import Dialect, OpDef, default_registry
-from shapeinf.ops.rule import InputUse
+from shapeinf.ops.arguments import InputUse
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 TARGET = DOCS / "operators.md"

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from copy import copy
 from typing import Protocol
 
 import attrs
 
-from shapeinf.compilation import mypyc_attr
+from shapeinf.compilation import attribute_names
 from shapeinf.constraints.conditions import try_condition
 from shapeinf.diagnostics import Diagnostic, Severity
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
@@ -55,7 +54,6 @@ class BodyRunner(Protocol):
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
-@mypyc_attr(native_class=False)  # it is copied, and its attributes have defaults
 class Inference:
     """The state of one inference: the number of a type for each slot, the store, the memo, the diagnostics.
 
@@ -179,7 +177,7 @@ class Inference:
 
         It ignores declarations and reports no progress.
         """
-        other = copy(self)
+        other = self._copy()
         if compiled is not None:
             other.compiled = compiled
         other.store = self.store.copy()
@@ -195,6 +193,13 @@ class Inference:
         other._saved = None
         return other
 
+    def _copy(self) -> Inference:
+        """An inference whose attributes are those of this one."""
+        other = Inference(self.compiled, self.store, self.strict, body_runner=self.body_runner, budget=self.budget)
+        for name in attribute_names(self):
+            setattr(other, name, getattr(self, name))
+        return other
+
     # -- running -----------------------------------------------------------------------------------------------------
 
     def require_run(self, rows: int) -> None:
@@ -204,7 +209,7 @@ class Inference:
 
     def what_if_copy(self) -> Inference:
         """A copy for a run whose types are not kept; store, types and budget are those of this inference."""
-        other = copy(self)
+        other = self._copy()
         other.numbers, other.exits, other.progress = list(self.numbers), dict(self.exits), None
         other.node_diagnostics, other.reasons, other.children, other.extra_runs = {}, {}, {}, {}
         other.open_calls, other.unused_sizes = [], {}

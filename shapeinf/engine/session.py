@@ -214,6 +214,13 @@ class Session:
             elif add_assumptions(reader.store, text):
                 reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
 
+    def _add_ranges(self, inference: Inference, reader: InputReader, sizes: NodeSizes) -> None:
+        """Add the ranges of dims, and declare the dims that the user has replaced; `sizes` gets those of nodes."""
+        names = self._dim_names(inference)
+        for ranges in (self.options.dims, self.options.bind):
+            for dim in add_ranges(reader, ranges, names):
+                sizes.add(dim)
+
     def _add_inputs(self, inference: Inference, reader: InputReader) -> list[Diagnostic]:
         """Set the types of inputs and constants, and add all constraints of file and user.
 
@@ -227,16 +234,14 @@ class Session:
             if store.scope.has(name):
                 store.scope.add_name(alias, store.scope.symbol(name))
         _fill_constants(inference)
-        names = self._dim_names(inference)
         sizes = NodeSizes()
-        for ranges in (self.options.dims, self.options.bind):
-            for dim in add_ranges(reader, ranges, names):
-                sizes.add(dim)
+        if self.options.limits_dims or self.updates or shapes[0]:  # mostly the user states nothing of dims
+            self._add_ranges(inference, reader, sizes)
         if reader.smaller:
             return []  # the inference is set up again
         ignored = _add_file_assumptions(store, graph)
         if self.options.assume:
-            self._add_assumptions(reader, names, sizes)
+            self._add_assumptions(reader, self._dim_names(inference), sizes)
         store.sizes = sizes if sizes.names else None
         inference.assumptions = (*self._assumed_values(inference, reader), *sizes.texts)
         unused = set_refiners(inference, reader, self.options.declared_mode(graph))

@@ -137,6 +137,7 @@ class Format(NamedTuple):
             several.
         stores_contract: whether `write` writes the contract of an annotation into the file.
         triton_platform: the platform by which Triton loads the file of a graph; empty where it loads no such file.
+        refuses_others: whether `read` fails for every file of another kind, so that the kind is identified only then.
     """
 
     name: str
@@ -154,6 +155,7 @@ class Format(NamedTuple):
     interpreter: str = ""
     stores_contract: bool = False
     triton_platform: Callable[[Graph], str] = lambda _: ""
+    refuses_others: bool = False
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""
@@ -178,13 +180,17 @@ class FormatRegistry:
         model = model_of_object(model)
         candidate = Candidate(model)
         recognized = self.recognize(candidate)
-        refuse_foreign(candidate, recognized not in (None, self.default))
         chosen = self._format_of(recognized, options)
+        by_contents = recognized not in (None, self.default)
+        if not chosen.refuses_others:
+            refuse_foreign(candidate, by_contents)
         if chosen.options is not None and not isinstance(options, chosen.options):
             options = chosen.options(**({} if options is None else attrs.asdict(options, recurse=False)))
         try:
             graph = chosen.read(model, options)
         except ModelError as error:
+            if chosen.refuses_others:
+                refuse_foreign(candidate, by_contents)
             text = None if isinstance(error, LimitError) else _foreign_text(candidate, recognized, error)
             if text is None:
                 raise

@@ -18,7 +18,8 @@ from shapeinf.graph.node import (
     Node,
     NodeKind,
 )
-from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, count_kinds, kind_of, row_key
+from shapeinf.graph.rows import MISSING, UNUSED, Row, RowKey, kind_of, row_key
+from shapeinf.graph.table import NodeTable, count_kinds
 from shapeinf.graph.topology import components, components_of, sort_rows, topological_order, validate
 
 __all__ = [

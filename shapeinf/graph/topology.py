@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from shapeinf.errors import CyclicGraphError, ModelError
 from shapeinf.graph.model import Graph
-from shapeinf.graph.table import UNUSED, Row
+from shapeinf.graph.rows import UNUSED, Row
 
 
 def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool = False) -> None:

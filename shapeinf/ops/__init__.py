@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING
 
 from shapeinf.lazy_names import import_on_first_use
+from shapeinf.ops.arguments import InputUse
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
-from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
+from shapeinf.ops.rule import Floats, Ints, Operand, Rule, Value
 from shapeinf.ops.rule_index import RuleIndex
 from shapeinf.ops.run import Call, Contents, Outcome, unknown_outputs
 

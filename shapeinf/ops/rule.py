@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Mapping
 from types import NoneType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import attrs
 
 from shapeinf.errors import ShapeError
 from shapeinf.graph import DeclaredType, FunctionReference, Graph
-from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type, to_partial
+from shapeinf.lattice import PartialTensor, SequenceType, TensorType
+from shapeinf.ops.arguments import InputUse, Param
 from shapeinf.ops.parameters import (
     REQUIRED,
     Kind,
@@ -50,41 +49,6 @@ Operand = Annotated[PartialTensor, "together"]
 """Annotation of an input whose contents a rule reads only where all such inputs have some (element-wise operators)."""
 
 
-class InputUse(enum.Enum):
-    """The part of an input that a rule reads."""
-
-    SHAPE = enum.auto()
-    OPERAND = enum.auto()
-    VALUE = enum.auto()
-    TYPE = enum.auto()
-
-
-_SHAPE = InputUse.SHAPE
-_PARTIAL = frozenset({PartialTensor})
-_shape_of: Callable[[object], Shape] = attrgetter("shape")
-
-
-class Param(NamedTuple):
-    """One input of a rule; `tensor`: it must be a tensor, and no sequence, optional or map."""
-
-    name: str
-    use: InputUse
-    optional: bool
-    variadic: bool
-    tensor: bool = True
-
-
-def _shape_params(rule: Rule) -> tuple[bool, ...]:
-    """See `Rule._reads_shape`."""
-    return () if rule.variadic else tuple([param.use is _SHAPE for param in rule.params])
-
-
-def _common_use(rule: Rule) -> bool | None:
-    """See `Rule._reads_shapes`."""
-    reads_shape = rule._reads_shape
-    return reads_shape[0] if len(set(reads_shape)) == 1 else None
-
-
 @attrs.frozen(eq=False)
 class Rule:
     """A shape function with its inputs and attributes, read once from its signature.
@@ -109,10 +73,6 @@ class Rule:
     groups: Mapping[str, type]
     raw: bool
     open: frozenset[str]
-    _reads_shape: Sequence[bool] = attrs.field(init=False, default=attrs.Factory(_shape_params, takes_self=True))
-    """For each input whether only its shape is read; empty for a variadic rule."""
-    _reads_shapes: Any = attrs.field(init=False, default=attrs.Factory(_common_use, takes_self=True))
-    """The bool of `_reads_shape` for all inputs; None where they differ, or there are none."""
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:
@@ -166,39 +126,6 @@ class Rule:
         param = self.param(index)
         return InputUse.TYPE if self.raw else InputUse.SHAPE if param is None else param.use
 
-    def arguments(self, inputs: Sequence[Type | None]) -> Sequence[object]:
-        """The positional arguments of the function for inputs of these types.
-
-        Raises ShapeError for a missing or superfluous input, and for one that must be a tensor and is none.
-        """
-        reads_shape = self._reads_shape
-        if reads_shape and len(inputs) == len(reads_shape) and _PARTIAL.issuperset(map(type, inputs)):  # most calls
-            if self._reads_shapes is None:
-                pairs = zip(inputs, reads_shape, strict=True)
-                return [_shape_of(tensor) if shape_only else tensor for tensor, shape_only in pairs]
-            return list(map(_shape_of, inputs)) if self._reads_shapes else inputs
-        return self._convert(inputs)
-
-    def _convert(self, inputs: Sequence[Type | None]) -> list[object]:
-        """As `arguments`, for inputs of any kind and number."""
-        params = self.params
-        if len(inputs) > len(params) and not self.variadic:
-            if any(t is not None for t in inputs[len(params) :]):
-                raise ShapeError(f"Wrong number of inputs passed: {len(inputs)}, at most {len(params)} expected")
-            inputs = inputs[: len(params)]
-        last = len(params) - 1
-        args: list[object] = []
-        for index, type_ in enumerate(inputs):
-            param = params[index if index < last else last]
-            if type_.__class__ is PartialTensor or type_.__class__ is Progression:
-                args.append(type_.shape if param.use is _SHAPE else type_)
-            else:
-                args.append(_argument(param, type_))
-        for param in params[len(inputs) :]:
-            if not param.variadic:
-                args.append(_argument(param, None))
-        return args
-
     def keywords(self, attributes: Mapping[str, object]) -> dict[str, object]:
         """The keyword arguments of the function. Raises ShapeError for a missing required attribute."""
         arguments: dict[str, object] = {}
@@ -243,20 +170,3 @@ def _param(p: Parameter, members: tuple[object, ...]) -> Param:
     optional = p.default is None or NoneType in members
     tensor = not any(isinstance(member, type) and issubclass(member, SequenceType) for member in members)
     return Param(p.name, use, optional, p.kind is Kind.VARIADIC, tensor)
-
-
-def _argument(param: Param, type_: Type | None) -> Any:
-    if type_ is None:
-        if param.optional:
-            return None
-        raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
-    use = param.use
-    if use is InputUse.TYPE and not param.tensor:
-        return type_
-    if not isinstance(type_, TensorType):
-        raise ShapeError(f"input {param.name!r} must be a tensor, not {type_!r}", code="S104")
-    if use is InputUse.TYPE:
-        return type_
-    if use is InputUse.SHAPE:
-        return type_.shape
-    return to_partial(type_)

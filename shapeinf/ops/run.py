@@ -22,11 +22,12 @@ from shapeinf.lattice import (
 )
 from shapeinf.lattice.dtypes import KINDS
 from shapeinf.lattice.truths import Truth
+from shapeinf.ops.arguments import ArgumentReader, InputUse
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext, SizeTerms
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, OpDef
-from shapeinf.ops.rule import InputUse, Rule
+from shapeinf.ops.rule import Rule
 from shapeinf.texts import nearest_names
 
 MAX_VALUES = 1 << 16
@@ -91,6 +92,7 @@ class Call:
         self.rule = op_def.rule
         self._function = op_def.rule.function
         self._raw = op_def.rule.raw
+        self._arguments = ArgumentReader(op_def.rule.params)
         self._context = op_def.context or InferenceContext
         self.attributes = attributes
         self.version = version
@@ -156,9 +158,9 @@ class Call:
             if self._raw:
                 result = self._run_raw(c)
             elif keywords:
-                result = self._function(c, *self.rule.arguments(inputs), **keywords)
+                result = self._function(c, *self._arguments.read(inputs), **keywords)
             else:  # most rules; the dict would be copied
-                result = self._function(c, *self.rule.arguments(inputs))
+                result = self._function(c, *self._arguments.read(inputs))
         except NotKnown as unknown:
             return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings, c.violations)
         except ShapeError as error:

@@ -28,7 +28,8 @@ def creators(name: str) -> set[str]:
 
 
 def test_only_sessions_and_bodies_create_inferences() -> None:
-    assert creators("Inference") == {"engine/session.py", "engine/bodies.py"}
+    copies = "engine/inference.py"
+    assert creators("Inference") == {"engine/session.py", "engine/bodies.py", copies}
     runtimes = "memory/runtimes/onnxruntime/node_inference.py"  # of a single node, as a session infers it
     guards = "guards/examination.py"  # of the model whose axes are all free
     assert creators("Session") == {"api.py", guards, runtimes}

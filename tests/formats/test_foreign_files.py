@@ -131,6 +131,23 @@ def test_a_file_is_named(tmp_path: Path, kind: str) -> None:
     assert str(caught.value).startswith(str(tmp_path / name))
 
 
+BY_NAME = (
+    *("Core ML", "torch.export", "torch.export of 2.5", "torch.export without a program", "AOTInductor"),
+    *("TorchScript as pt2", "TensorRT by its name", "raw weights", "another XML file", "another protobuf"),
+    *("JSON", "JSON without a name", "a list in JSON", "Caffe"),
+)
+"""The files whose names are needed for their messages."""
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_no_file_of_another_kind_is_read_as_onnx(tmp_path: Path, kind: str) -> None:
+    """ONNX files are read before their kind is identified: `Format.refuses_others`."""
+    _, data, text = FILES[kind]
+    (tmp_path / "net.onnx").write_bytes(data)
+    with pytest.raises(ModelError, match=None if kind in BY_NAME else text):
+        infer_shapes(tmp_path / "net.onnx")
+
+
 @pytest.mark.parametrize("kind", [kind for kind, (_, data, _) in FILES.items() if data])
 def test_the_command_line_ends_with_3(tmp_path: Path, kind: str) -> None:
     name, data, _ = FILES[kind]

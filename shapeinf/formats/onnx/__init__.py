@@ -81,4 +81,5 @@ ONNX = Format(
     write_with_options=_write,
     stores_contract=True,
     triton_platform=lambda _: "onnxruntime_onnx",
+    refuses_others=True,  # each has a graph
 )

@@ -25,8 +25,7 @@ def file_bytes(file: BinaryIO, size: int, path: str) -> bytes | LargeFile:
 
     Raises ChangedFileError, now or at an access, where the file is shorter.
     """
-    large = LargeFile(file, size, path)
-    return large if size > LARGE_FILE else large[:]
+    return LargeFile(file, size, path) if size > LARGE_FILE else b"".join(read_range(file, 0, size, path))
 
 
 def read_range(file: BinaryIO, start: int, count: int, path: str) -> Iterator[bytes]:

@@ -133,8 +133,8 @@ class _Part:
         live = (starts < end) & (ends > start)
         if earliest:
             live &= starts >= earliest
-        found = np.flatnonzero(live)
-        return bottoms[found], tops[found]
+        columns = np.flatnonzero(live)
+        return bottoms[columns], tops[columns]
 
 
 def _gap(bottom: Ints, top: Ints, size: int, fit: Fit) -> int:

@@ -148,9 +148,9 @@ def _breadth_order(blocks: Blocks) -> Ints:
     breadth = np.zeros(end + 1, dtype=np.int64)
     np.add.at(breadth, blocks.lower, blocks.size)
     np.subtract.at(breadth, blocks.upper, blocks.size)
-    place = np.empty(end, dtype=np.int64)
-    place[np.argsort(-np.cumsum(breadth)[:end], kind="stable")] = np.arange(end)
-    return _order_by(blocks, _least_of_ranges(place, blocks.lower, blocks.upper))
+    rank = np.empty(end, dtype=np.int64)
+    rank[np.argsort(-np.cumsum(breadth)[:end], kind="stable")] = np.arange(end)
+    return _order_by(blocks, _least_of_ranges(rank, blocks.lower, blocks.upper))
 
 
 def _least_of_ranges(values: Ints, starts: Ints, ends: Ints) -> Ints:
