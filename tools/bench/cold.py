@@ -13,6 +13,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 
 # Not the folder of this file, whose modules have the names of packages, but the one above.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -60,10 +61,14 @@ def questions(model: str) -> dict[str, list[str]]:
 
 
 def cpu_seconds(command: list[str]) -> float:
-    """CPU seconds of a process, user and system; its modules have bytecode, as those of an installation."""
+    """CPU seconds of a process, user and system; its modules have bytecode, as those of an installation.
+
+    Not in the current folder: in that of the sources, Python would import these instead of what is installed.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True, cwd=folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
@@ -76,7 +81,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7, help="processes of each (7)")
     parser.add_argument("--save-figures", action="store_true", help="write to docs/figures.json")
     options = parser.parse_args()
-    commands = processes(options.model, options.large)
+    large = None if options.large is None else os.path.abspath(options.large)
+    commands = processes(os.path.abspath(options.model), large)
     times: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(options.repeats + 1):
         for name, command in commands.items():

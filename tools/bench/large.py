@@ -92,7 +92,8 @@ def measure(name: str, folder: Path, repeats: int) -> Row:
     runs = []
     for _ in range(repeats):
         command = [sys.executable, "-c", CHILD, str(path), str(small)]
-        runs.append(json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout))
+        # Not in the current folder: in that of the sources, Python would import these instead of what is installed.
+        runs.append(json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=folder).stdout))
     path.unlink()
     least = {key: min(run[key] for run in runs) for key in ("seconds", "peak_bytes")}
     each = least["seconds"] / nodes * 1e6

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 # Not the folder of this file, whose modules have the names of packages, but the one above.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -39,9 +40,9 @@ def sizes(result: Result) -> dict[str, int]:
     return dict.fromkeys(result.memory().labels.values(), SIZE)
 
 
-QUESTIONS: dict[str, Callable[[Result], object]] = {
+QUESTIONS: dict[str, Callable[[Any], object]] = {
     "memory": lambda result: result.memory(),
-    "peak": lambda result: str(result.memory().peak),
+    "peak": lambda memory: str(memory.peak),
     "cost": lambda result: result.cost().total,
     "contract": lambda result: str(result.contract),
     "plan": lambda result: result.memory().plan(sizes(result)),
@@ -49,8 +50,8 @@ QUESTIONS: dict[str, Callable[[Result], object]] = {
     "summary": summarize,
     "page": render_report,
 }
-EARLIER: dict[str, Callable[[Result], object]] = {"peak": lambda result: result.memory()}
-"""What a result already has when a question is put."""
+EARLIER: dict[str, Callable[[Result], Any]] = {"peak": lambda result: result.memory()}
+"""What a question is about, where that is not the result itself."""
 
 
 def measure(path: Path, repeats: int) -> Row:
@@ -62,10 +63,9 @@ def measure(path: Path, repeats: int) -> Row:
             start = time.process_time()
             result = infer_shapes(path)
             inferred = time.process_time()
-            if name in EARLIER:
-                EARLIER[name](result)
+            subject = EARLIER[name](result) if name in EARLIER else result
             middle = time.process_time()
-            question(result)
+            question(subject)
             end = time.process_time()
             if turn:  # the first one imports what the questions need
                 times.setdefault("inference", []).append(inferred - start)
