@@ -72,7 +72,8 @@ def infer_shapes(
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     optional = (dims, bind, inputs, values, declared, format_options, registry, progress)
-    if all(value is None for value in optional) and assume == () and mode == "best" and min_dim == 1:
+    is_default = assume == () and mode == "best" and min_dim == 1 and min_dim is not True
+    if is_default and all(value is None for value in optional):
         return infer(model)  # most calls
     options = InferenceOptions(
         dims=dims,
