@@ -22,7 +22,6 @@ COMPILED = {
     "shapeinf/formats/onnx": "assembly attributes scanner tensors types",
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "rows topology",
-    "shapeinf/inputs": "reader",
     "shapeinf/lattice": "broadcasting index_tuples joins mapping merging relaxer shape shape_store types",
     "shapeinf/ops": "arguments context deferred element_types run",
     "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"

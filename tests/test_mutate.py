@@ -113,8 +113,9 @@ def test_half(x):
 
 
 def create_project(folder: Path, source: str, tests: str) -> None:
-    """A repository with a module and its tests."""
-    files = {"shapeinf/__init__.py": "", "shapeinf/module.py": source, "tests/test_module.py": tests}
+    """A repository with a module and its tests; pytest loads the plugin where shapeinf is installed."""
+    empty = dict.fromkeys(("shapeinf/__init__.py", "shapeinf/pytest_plugin.py"), "")
+    files = {**empty, "shapeinf/module.py": source, "tests/test_module.py": tests}
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)

@@ -123,6 +123,21 @@ def _compiled_name(function: Callable[..., object]) -> str:
     return function.__name__ if type(function) is BuiltinFunctionType else type(function).__name__
 
 
+def outer_name(function: Callable[..., object]) -> str:
+    """The name of a function, or of the outermost one around it; the name in the listing where mypyc keeps no other.
+
+    >>> outer_name(parameters)
+    'parameters'
+    """
+    name = getattr(function, "__qualname__", None)
+    if isinstance(name, str):
+        return name.partition(".<locals>")[0]
+    parts = _compiled_name(function).split("_")[:-1]
+    outer = ("_".join(parts[start:]) for start in range(1, len(parts)))
+    listed = _compiled_parameters(function.__module__)
+    return next((candidate for candidate in outer if candidate in listed), _compiled_name(function))
+
+
 def source_parameters(source: str) -> dict[str, list[tuple[object, ...]]]:
     """The parameters of the functions, and the fields of the decorated classes, of a module, for a build.
 

@@ -11,6 +11,7 @@ import attrs
 from shapeinf.errors import UnknownNameError
 from shapeinf.graph import Graph, Node
 from shapeinf.ops import ArgDef, AttrDef, Dialect, DialectEntry, OpDef, OpRegistry, Rule
+from shapeinf.ops.parameters import outer_name
 from shapeinf.report.bodies import inner_graphs
 from shapeinf.schemas import json_record
 from shapeinf.texts import nearest_names
@@ -269,7 +270,7 @@ def _describe(registry: OpRegistry, record: OperatorRecord, op_def: OpDef, versi
         inputs=inputs,
         outputs=tuple(map(_parameter, op_def.outputs)),
         attributes=attributes,
-        rule="" if function is None else f"{function.__module__}.{function.__qualname__.partition('.<locals>')[0]}",
+        rule="" if function is None else f"{function.__module__}.{outer_name(function)}",
         package="" if function is None else _package(registry.entries(), function.__module__),
         text=inspect.getdoc(function) or "" if function is not None else "",
         expands=op_def.expand is not None,

@@ -1,7 +1,6 @@
 """Memory is released: most of it at once, cycles of dims after enough allocations."""
 
 import gc
-import weakref
 
 import onnx
 import pytest
@@ -43,10 +42,9 @@ def test_a_result_that_is_dropped_needs_no_collection(pace):
     gc.disable()
     before = stores()
     result = infer_shapes(MODEL)
-    inference = weakref.ref(result.engine.inference)
     assert stores() > before
     del result
-    assert inference() is None and stores() == before
+    assert stores() == before
 
 
 def test_garbage_is_collected_after_enough_new_objects(pace, monkeypatch):
