@@ -126,15 +126,28 @@ def _fitting(text: str, columns: int) -> int:
     return len(text)
 
 
+MAX_COMPARED, MAX_NAME = 10_000, 200
+"""The most names that are compared with a misspelt one, and the characters of the longest: the time is quadratic."""
+
+
+MISSPELT = 0.8
+"""The least ratio of `difflib` of names that may be one name with a typing error."""
+
+
 def nearest_names(name: str, choices: Iterable[str], similarity: float = 0.5) -> list[str]:
     """Up to three choices that are similar to a name, the nearest first; `similarity` is a ratio of `difflib`.
+
+    Names that are long are not compared, and neither are those behind `MAX_COMPARED` others.
 
     >>> nearest_names("logit", ["logits", "tokens"])
     ['logits']
     """
     from difflib import get_close_matches
 
-    return get_close_matches(name, list(choices), n=3, cutoff=similarity)
+    if len(name) > MAX_NAME:
+        return []
+    compared = islice((choice for choice in choices if len(choice) <= MAX_NAME), MAX_COMPARED)
+    return get_close_matches(name, list(compared), n=3, cutoff=similarity)
 
 
 def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:

@@ -14,7 +14,7 @@ import attrs
 
 from opdefs.tf.context import TensorFlowContext
 from opdefs.tf.handles import Values, read_value, refine_values
-from shapeinf.graph import DeclaredType, Graph, Node, NodeKind, NodeTable, components, topological_order
+from shapeinf.graph import DeclaredType, Graph, Node, NodeKind, components, kinds_of, topological_order
 from shapeinf.lattice import HandleType, TensorType
 from shapeinf.ops.conformance import PRIVATE
 
@@ -76,7 +76,7 @@ NAMES = frozenset({"IteratorToStringHandle"})
 
 def connect(graph: Graph) -> Graph:
     """The graph with stored values as inputs of the nodes that load them; the same graph if there are none."""
-    kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
+    kinds = kinds_of(graph.nodes)
     operators = {kind.op for kind in kinds}
     if operators.isdisjoint(RESOURCES) or operators.isdisjoint(LOADS) or operators.isdisjoint(STORES):
         return graph

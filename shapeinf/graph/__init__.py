@@ -19,7 +19,7 @@ from shapeinf.graph.node import (
     NodeKind,
 )
 from shapeinf.graph.rows import MISSING, UNUSED, Row, RowKey, kind_of, row_key
-from shapeinf.graph.table import NodeTable, count_kinds
+from shapeinf.graph.table import NodeTable, count_kinds, kinds_of
 from shapeinf.graph.topology import components, components_of, sort_rows, topological_order, validate
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "function_references",
     "has_bodies",
     "kind_of",
+    "kinds_of",
     "module_path",
     "refers_to_attributes",
     "row_key",

@@ -10,7 +10,7 @@ from attrs import Factory
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.graph.node import DeclaredType, FunctionKey, FunctionReference, Node, NodeKind
-from shapeinf.graph.table import NodeTable
+from shapeinf.graph.table import kinds_of
 from shapeinf.lattice import PartialTensor
 from shapeinf.texts import format_count, object_text
 
@@ -29,9 +29,7 @@ def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
 
 def has_bodies(graph: Graph) -> bool:
     """Whether an attribute of a node is a graph."""
-    nodes = graph.nodes
-    kinds = nodes.kinds() if isinstance(nodes, NodeTable) else {node.kind for node in nodes}
-    return any(True for kind in kinds for _ in subgraphs(kind))
+    return any(True for kind in kinds_of(graph.nodes) for _ in subgraphs(kind))
 
 
 def function_references(kind: NodeKind) -> Iterator[tuple[str, FunctionReference]]:

@@ -28,6 +28,9 @@ class NodeTable(Sequence[Node]):
         self.numbers: dict[str, int] = ValueNumbers(self.early)
         """The numbers by name; a look-up gives a new name its number, as a value that a node reads."""
         self._values: list[str] = []
+        self._keys: frozenset[RowKey] = frozenset()
+        self._keyed = 0
+        """The number of rows that `_keys` is for; rows are only appended."""
 
     @property
     def values(self) -> Sequence[str]:
@@ -52,9 +55,11 @@ class NodeTable(Sequence[Node]):
         written = tuple(map(self.add_output, outputs))
         self.rows.append((row_key(kind, written), read, written, name))
 
-    def row_keys(self) -> set[RowKey]:
+    def row_keys(self) -> frozenset[RowKey]:
         """The keys of all nodes."""
-        return set(map(_KEY_OF_ROW, self.rows))
+        if self._keyed < len(self.rows):
+            self._keys, self._keyed = frozenset(map(_KEY_OF_ROW, self.rows)), len(self.rows)
+        return self._keys
 
     def kinds(self) -> set[NodeKind]:
         """The kinds of all nodes."""
@@ -96,3 +101,8 @@ def count_kinds(nodes: Sequence[Node]) -> Counter[NodeKind]:
     for key, count in Counter(keys).items():
         counts[kind_of(key)] += count
     return counts
+
+
+def kinds_of(nodes: Sequence[Node]) -> set[NodeKind]:
+    """The kinds of all nodes of a graph."""
+    return nodes.kinds() if isinstance(nodes, NodeTable) else {node.kind for node in nodes}

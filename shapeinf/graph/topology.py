@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from shapeinf.errors import CyclicGraphError, ModelError
 from shapeinf.graph.model import Graph
 from shapeinf.graph.rows import UNUSED, Row
+from shapeinf.texts import MISSPELT, nearest_names
 
 
 def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool = False) -> None:
@@ -19,10 +20,10 @@ def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool =
     for index, node in enumerate(graph.nodes):
         for name in node.inputs:
             if name and name not in producers and name not in outer:
-                raise ModelError(
-                    f"reads {name!r}, which is neither an input, a constant nor an output of a node",
-                    node=node_label(graph, index),
-                )
+                cause = f"reads {name!r}, which is neither an input, a constant nor an output of a node"
+                near = nearest_names(name, (*producers, *outer), MISSPELT)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise ModelError(cause + hint, node=node_label(graph, index))
     for name in graph.outputs:
         if name not in producers and name not in outer:
             raise ModelError(f"no node produces the graph output {name!r}")

@@ -28,7 +28,7 @@ from shapeinf.ops.context import InferenceContext, SizeTerms
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.ops.rule import Rule
-from shapeinf.texts import nearest_names
+from shapeinf.texts import MISSPELT, nearest_names
 
 MAX_VALUES = 1 << 16
 """The most values that one argument of an operator may stand for; a file with more is damaged or hostile."""
@@ -265,16 +265,12 @@ _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-_SIMILAR = 0.8
-"""The least ratio of `difflib` of names that may be one name with a typing error."""
-
-
 def _check_spelling(rule: Rule, attributes: Mapping[str, object]) -> None:
     """Raise ShapeError for an attribute that resembles one that the rule reads and the node lacks."""
     absent = [name for name in rule.attribute_names if name not in attributes]
     for name in attributes if absent else ():
         if name not in rule.attribute_names:
-            near = nearest_names(name, absent, _SIMILAR)
+            near = nearest_names(name, absent, MISSPELT)
             if near:
                 raise ShapeError(f"has no attribute {name!r}", code="S109", help=f"did you mean {near[0]!r}?")
 

@@ -306,6 +306,20 @@ def test_wrong_names_are_errors_with_the_nearest_names(options, message):
         infer_shapes(MLP, **options)
 
 
+@pytest.mark.parametrize(
+    ("read", "hint"),
+    [
+        ("hiden", "of a node; did you mean 'hidden'\\?"),
+        ("mask", "of a node$"),
+        ("y" * 999, "of a node$"),  # long names are not compared
+    ],
+)
+def test_a_value_that_nothing_computes_is_named_with_the_nearest(read, hint):
+    nodes = [("Relu", ["x"], ["hidden"], {}), ("Relu", ["x"], ["y" * 1000], {}), ("Relu", [read], ["y"], {})]
+    with pytest.raises(ModelError, match=f"which is neither an input, a constant nor an output {hint}"):
+        infer_shapes(onnx_graph(nodes, {"x": ("N", 2)}))
+
+
 def test_declared_outputs_of_a_model_fill_unknowns():
     node = helper.make_node("Custom", ["x"], ["y"], domain="my")
     graph = helper.make_graph(

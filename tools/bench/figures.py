@@ -158,10 +158,12 @@ def questions_table(figures: dict[str, Any]) -> str:
     """What the questions about large models take, in multiples of the inference."""
     rows = figures.get("questions, pure Python", {"rows": ()})["rows"]
     names = [name for name in rows[0]["seconds"] if name != "inference"] if rows else []
-    lines = [_cells("model", "nodes", "inference", *names), _cells(*["---"] * (3 + len(names)))]
+    lines = [_cells("model", "nodes", "inference", *names, "cost by onnx-tool"), _cells(*["---"] * (4 + len(names)))]
     for row in rows:
-        seconds = row["seconds"]
+        seconds, cost = row["seconds"], row.get("cost", {})
         ratios = [f"{seconds[name] / seconds['inference']:.1f}x" for name in names]
+        peer = cost.get("onnx-tool")
+        ratios.append("" if peer is None else f"{peer / cost['shapeinf']:.1f}x")
         lines.append(_cells(row["name"], f"{row['nodes']:,}", f"{seconds['inference'] * 1e3:.0f} ms", *ratios))
     return "\n".join(lines)
 

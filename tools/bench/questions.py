@@ -3,8 +3,9 @@
     python tools/bench/questions.py models/deep/*.onnx [--copies 5] [--repeats 5] [--save-figures]
 
 With `--copies`, the largest model is also measured with so many copies of its nodes in one graph: the time of a node
-should not depend on their number. All run in one process, in turns, each question on the result of a new inference; the
-least CPU time of several runs, since full collections of garbage fall into some of them.
+should not depend on their number. onnx-tool computes the cost too: both from the path to the totals. All run in one
+process, in turns, each question on the result of a new inference; the least CPU time of several runs, since full
+collections of garbage fall into some of them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from typing import Any
 # Not the folder of this file, whose modules have the names of packages, but the one above.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+import numpy as np  # noqa: E402
 import onnx  # noqa: E402
+import onnx_tool  # noqa: E402
 from bench.figures import Row, save  # noqa: E402
 
 from shapeinf import Result, infer_shapes  # noqa: E402
@@ -77,6 +80,39 @@ def measure(path: Path, repeats: int) -> Row:
     return {"name": path.stem, "nodes": nodes, "seconds": seconds}
 
 
+def compare_cost(path: Path, repeats: int) -> dict[str, float | None]:
+    """The least seconds from a path to the totals of its cost at one size of all dims, by shapeinf and by onnx-tool.
+
+    None where onnx-tool fails on the model.
+    """
+    bound = dict.fromkeys(infer_shapes(path).memory().labels.values(), SIZE)
+    result = infer_shapes(path, bind=bound)
+    types = {name: result.tensors[name] for name in result.graph.inputs if name not in result.graph.constants}
+    arrays = {name: np.zeros(tuple(map(int, info.shape)), info.dtype) for name, info in types.items()}
+
+    def by_onnx_tool() -> None:
+        graph = onnx_tool.Model(str(path), {"verbose": False}).graph
+        graph.shape_infer(arrays)
+        graph.profile()
+
+    def by_us() -> None:
+        assert infer_shapes(path, bind=bound).cost().total
+
+    least: dict[str, float | None] = {}
+    for name, way in {"shapeinf": by_us, "onnx-tool": by_onnx_tool}.items():
+        times = []
+        for _ in range(repeats):
+            gc.collect()
+            start = time.process_time()
+            try:
+                way()
+            except Exception:  # a peer may fail on a model
+                break
+            times.append(time.process_time() - start)
+        least[name] = round(min(times), 4) if len(times) == repeats else None
+    return least
+
+
 def with_copies(path: Path, count: int, folder: str) -> Path:
     """A file with copies of the nodes of a model, which read the same inputs and weights."""
     model = onnx.load(path, load_external_data=False)
@@ -111,6 +147,9 @@ def main() -> None:
     parser.add_argument("--save-figures", action="store_true", help="write to docs/figures.json")
     options = parser.parse_args()
     rows = [measure(path, options.repeats) for path in options.models]
+    for row, path in zip(rows, options.models, strict=True):
+        row["cost"] = compare_cost(path, options.repeats)
+        print(f"{path.stem:20} seconds from the path to the totals of the cost: {row['cost']}")
     if options.copies:
         largest = max(zip(rows, options.models, strict=True), key=lambda pair: pair[0]["nodes"])[1]
         with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from shapeinf.errors import ModelError
-from shapeinf.graph import DeclaredType, Graph, NodeTable, subgraphs
+from shapeinf.graph import DeclaredType, Graph, kinds_of, subgraphs
 from shapeinf.lattice import PartialTensor
 
 MAX_NESTING = 32
@@ -47,7 +47,7 @@ def _drop_chains(graph: Graph) -> None:
             graph.declared[name] = without_chain(declared)
             if graph.declared[name] != declared:
                 graph.planned[name] = declared
-    for kind in graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}:
+    for kind in kinds_of(graph.nodes):
         for _, body in subgraphs(kind):
             _drop_chains(body)
 
@@ -87,7 +87,7 @@ def repeated_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def finish_model(graph: Graph) -> Graph:
     """Check the opsets of a complete model. Raises ModelError for a domain without an opset."""
-    kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
+    kinds = kinds_of(graph.nodes)
     if not {kind.domain for kind in kinds}.issubset(graph.opsets):
         node = next(node for node in graph.nodes if node.domain not in graph.opsets)
         domain = node.domain or _DEFAULT_DOMAIN
