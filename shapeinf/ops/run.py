@@ -93,7 +93,7 @@ class Call:
         self._function = op_def.rule.function
         self._raw = op_def.rule.raw
         self._arguments = ArgumentReader(op_def.rule.params)
-        self._context = op_def.context or InferenceContext
+        self._context = op_def.context
         self.attributes = attributes
         self.version = version
         self.wanted = wanted
@@ -105,7 +105,7 @@ class Call:
         """Whether the number of inputs is checked here; rules with parameters check it themselves."""
         self._keywords: dict[str, object] | None = None
         self._constant: Outcome | None = None
-        self._dtype = ElementTypes(op_def, attributes, self.outputs).output
+        self._element_types = ElementTypes(op_def, attributes, self.outputs)
         self._containers = _containers(op_def, self.outputs)
         self._literals = attributes
         self._written = written
@@ -143,7 +143,12 @@ class Call:
             return self._constant
         if self._counted:
             self._check_count(len(inputs))
-        c = self._context(self.op_def, inputs, self.attributes, store, node_name, self.version, self.outputs)
+        # Classes and functions that are called by name, and without a list of arguments, cost less in compiled code.
+        c = (
+            InferenceContext(self.op_def, inputs, self.attributes, store, node_name, self.version, self.outputs)
+            if self._context is None
+            else self._context(self.op_def, inputs, self.attributes, store, node_name, self.version, self.outputs)
+        )
         c.wanted = self.wanted
         if self._written is not None:
             c.written = self._written
@@ -154,13 +159,7 @@ class Call:
         if conditions:
             c.conditions = conditions
         try:
-            keywords = self._read_keywords() if self._keywords is None else self._keywords
-            if self._raw:
-                result = self._run_raw(c)
-            elif keywords:
-                result = self._function(c, *self._arguments.read(inputs), **keywords)
-            else:  # most rules; the dict would be copied
-                result = self._function(c, *self._arguments.read(inputs))
+            result = self._run_rule(c, inputs)
         except NotKnown as unknown:
             return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings, c.violations)
         except ShapeError as error:
@@ -174,6 +173,20 @@ class Call:
         results = result if isinstance(result, tuple) else (result,)
         types = [self.fill_type(results[i] if i < len(results) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.created_unknowns, c.warnings, c.violations)
+
+    def _run_rule(self, c: InferenceContext, inputs: Sequence[Type | None]) -> object:
+        """The outputs that the rule returns or, if it is raw, sets."""
+        keywords = self._read_keywords() if self._keywords is None else self._keywords
+        if self._raw:
+            return self._run_raw(c)
+        arguments = self._arguments.read(inputs)
+        if keywords:
+            return self._function(c, *arguments, **keywords)
+        if len(arguments) == 1:
+            return self._function(c, arguments[0])
+        if len(arguments) == 2:
+            return self._function(c, arguments[0], arguments[1])
+        return self._function(c, *arguments)
 
     def _read_keywords(self) -> dict[str, object]:
         """The keyword arguments of the rule."""
@@ -215,12 +228,16 @@ class Call:
             result = Shape.unknown()
         if isinstance(result, Shape):
             _check_sizes(result)
-            tensor = PartialTensor(self._dtype(index, inputs), result, None)
+            tensor = PartialTensor(self._element_types.output(index, inputs), result, None)
             container = self._containers[index]
             return tensor if container is None else container(tensor)
         if isinstance(result, TensorType):
             _check_sizes(result.shape)
-            return result if result.dtype is not None else result.with_type(self._dtype(index, inputs), result.shape)
+            return (
+                result
+                if result.dtype is not None
+                else result.with_type(self._element_types.output(index, inputs), result.shape)
+            )
         if isinstance(result, SequenceType):
             return result
         raise TypeError(f"a rule returned {result!r}; it must return Shapes or types")
