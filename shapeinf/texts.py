@@ -127,8 +127,10 @@ def _fitting(text: str, columns: int) -> int:
 
 
 MAX_COMPARED, MAX_NAME = 10_000, 200
-"""The most names that are compared with a misspelt one, and the characters of the longest: the time is quadratic."""
+"""The most names that are compared with a misspelt one, and the characters of the longest.
 
+Comparing two names takes time quadratic in their length.
+"""
 
 MISSPELT = 0.8
 """The least ratio of `difflib` of names that may be one name with a typing error."""

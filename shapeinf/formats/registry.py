@@ -12,7 +12,14 @@ from typing import Any, NamedTuple, TextIO
 
 import attrs
 
-from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
+from shapeinf.errors import (
+    LimitError,
+    MissingPackageError,
+    ModelError,
+    ShapeInferenceError,
+    UnknownFormatError,
+    UnknownNameError,
+)
 from shapeinf.expr.notations import NOTATIONS, NotationName
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import ANNOTATE, EXTERNAL_DATA, Annotate, ExternalData, WriteOptions, open_descriptor
@@ -137,7 +144,8 @@ class Format(NamedTuple):
             several.
         stores_contract: whether `write` writes the contract of an annotation into the file.
         triton_platform: the platform by which Triton loads the file of a graph; empty where it loads no such file.
-        refuses_others: whether `read` fails for every file of another kind, so that the kind is identified only then.
+        refuses_others: whether `read` fails for every file of another kind: the kind of a file with the name of this
+            format is then identified after a failure only.
     """
 
     name: str
@@ -182,16 +190,19 @@ class FormatRegistry:
         recognized = self.recognize(candidate)
         chosen = self._format_of(recognized, options)
         by_contents = recognized not in (None, self.default)
-        if not chosen.refuses_others:
+        is_read_first = recognized is not None and recognized.refuses_others
+        if not is_read_first:
             refuse_foreign(candidate, by_contents)
         if chosen.options is not None and not isinstance(options, chosen.options):
             options = chosen.options(**({} if options is None else attrs.asdict(options, recurse=False)))
         try:
             graph = chosen.read(model, options)
-        except ModelError as error:
-            if chosen.refuses_others:
+        except (ModelError, MissingPackageError) as error:
+            if is_read_first:
                 refuse_foreign(candidate, by_contents)
-            text = None if isinstance(error, LimitError) else _foreign_text(candidate, recognized, error)
+            if isinstance(error, (LimitError, MissingPackageError)):
+                raise
+            text = _foreign_text(candidate, recognized, error)
             if text is None:
                 raise
             raise UnknownFormatError(text, node=error.node) from error

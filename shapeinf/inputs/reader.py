@@ -46,10 +46,6 @@ SpecLike = str | Sequence[object] | Mapping[int, object] | None
 Spec = TypeVar("Spec")
 
 
-def _names_of_users(reader: InputReader) -> dict[str, str]:
-    return first_aliases(reader.aliases)
-
-
 @attrs.define
 class InputReader:
     """Reads declarations and specs of inputs: their types, and their bounds as constraints of one `ShapeStore`.
@@ -71,7 +67,11 @@ class InputReader:
     """The dims that the user allows to be smaller than their symbol, with their least sizes."""
     constraining: set[str] = attrs.Factory(set)
     """The inputs whose specs added constraints: bounds, divisors."""
-    _user_names: Mapping[str, str] = attrs.field(init=False, default=attrs.Factory(_names_of_users, takes_self=True))
+    _user_names: dict[str, str] = attrs.field(init=False)
+
+    @_user_names.default
+    def _first_aliases(self) -> dict[str, str]:
+        return first_aliases(self.aliases)
 
     def user_name(self, name: str) -> str:
         """The name of an input in messages and labels: its first alias, else its name."""

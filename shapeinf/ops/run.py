@@ -143,7 +143,7 @@ class Call:
             return self._constant
         if self._counted:
             self._check_count(len(inputs))
-        # Classes and functions that are called by name, and without a list of arguments, cost less in compiled code.
+        # Named here, the class is called directly by compiled code.
         c = (
             InferenceContext(self.op_def, inputs, self.attributes, store, node_name, self.version, self.outputs)
             if self._context is None
@@ -182,7 +182,7 @@ class Call:
         arguments = self._arguments.read(inputs)
         if keywords:
             return self._function(c, *arguments, **keywords)
-        if len(arguments) == 1:
+        if len(arguments) == 1:  # compiled code makes a list and a tuple for `*arguments`
             return self._function(c, arguments[0])
         if len(arguments) == 2:
             return self._function(c, arguments[0], arguments[1])
@@ -233,11 +233,9 @@ class Call:
             return tensor if container is None else container(tensor)
         if isinstance(result, TensorType):
             _check_sizes(result.shape)
-            return (
-                result
-                if result.dtype is not None
-                else result.with_type(self._element_types.output(index, inputs), result.shape)
-            )
+            if result.dtype is not None:
+                return result
+            return result.with_type(self._element_types.output(index, inputs), result.shape)
         if isinstance(result, SequenceType):
             return result
         raise TypeError(f"a rule returned {result!r}; it must return Shapes or types")

@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import pickle
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -146,6 +147,16 @@ def test_no_file_of_another_kind_is_read_as_onnx(tmp_path: Path, kind: str) -> N
     (tmp_path / "net.onnx").write_bytes(data)
     with pytest.raises(ModelError, match=None if kind in BY_NAME else text):
         infer_shapes(tmp_path / "net.onnx")
+
+
+def test_a_file_of_another_kind_needs_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text forms of ONNX need one, and may have the suffix of JSON."""
+    monkeypatch.setattr("shapeinf.packages.is_installed", lambda _: False)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    _, data, text = FILES["a login page"]
+    (tmp_path / "net.json").write_bytes(data)
+    with pytest.raises(ModelError, match=text):
+        infer_shapes(tmp_path / "net.json")
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, data, _) in FILES.items() if data])
